@@ -30,12 +30,12 @@ pub fn crash(file: &CrashFile) -> Sheet {
         }
         let violations = file.rows.iter().filter_map(|it| it.sampled.as_ref()).flat_map(sampled_violations);
         parts.extend(replays(violations.map(|(name, found)| (found, format!("bourse crash --replay {name}")))));
-        parts.push(SheetPart::faint(ABOUT_CRASHES));
-        parts.extend(Some(power_of_sample(file)).filter(|text| !text.is_empty()).map(SheetPart::faint));
+        let sample = Some(power_of_sample(file)).filter(|text| !text.is_empty());
+        let about = [ABOUT_CRASHES.to_owned()].into_iter().chain(sample).map(SheetPart::faint);
         let evidence = file.rows.iter().flat_map(evidence);
         parts.push(SheetPart::Only(
             ShownForms::Whole,
-            [SheetPart::heading(2, "Evidence")].into_iter().chain(evidence).collect(),
+            about.chain([SheetPart::heading(2, "Evidence")]).chain(evidence).collect(),
         ));
     }
     parts.push(SheetPart::again(&file.provenance));
@@ -69,7 +69,7 @@ fn of_states(of: &StatesSection) -> Vec<SheetPart> {
     let words = format!("Simulated power losses on small databases: {}", states_words(of));
     let mut parts = vec![SheetPart::faint(words), SheetPart::Table(states(of))];
     parts.extend(replays(of.violations().map(|it| (violation_words(it), command(&it.state)))));
-    parts.push(SheetPart::faint(ABOUT_STATES));
+    parts.push(SheetPart::Only(ShownForms::Whole, vec![SheetPart::faint(ABOUT_STATES)]));
     parts.extend((!of.faults.is_empty()).then(|| SheetPart::Table(planted(of))));
     let examples = planted_examples(of);
     parts.extend((!examples.is_empty()).then(|| SheetPart::list(Tone::Faint, examples)));

@@ -22,20 +22,23 @@ pub fn faults(file: &FaultsFile) -> Sheet {
     if file.interrupted {
         parts.push(SheetPart::toned(Tone::Bad, "interrupted before all faults were tried"));
     }
-    for row in file.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)) {
+    let broken = file.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)).map(|row| {
         let case = row.cases.iter().find(|case| case.verdict == FaultVerdict::Broken).map(case_words);
-        parts.push(SheetPart::toned(Tone::Bad, format!("{}, {}: {}", row.target, row.title, case.unwrap_or_default())));
-    }
+        format!("{}, {}: {}", row.target, row.title, case.unwrap_or_default())
+    });
+    parts.push(SheetPart::list(Tone::Bad, broken));
     let by_target = || file.rows.chunk_by(|a, b| a.target == b.target);
     parts.extend(
         by_target().flat_map(|rows| [SheetPart::Table(table(rows)), SheetPart::list(Tone::Faint, reasons(rows))]),
     );
-    parts.push(SheetPart::faint(ABOUT));
     let evidence = by_target().flat_map(|rows| {
         let class = rows.iter().find_map(|row| Some(SheetPart::class(row.class?, &row.class_reason)));
         [Some(SheetPart::Table(cases(rows))), class].into_iter().flatten()
     });
-    parts.push(SheetPart::Only(ShownForms::Whole, vec![SheetPart::fold("Evidence", evidence.collect())]));
+    parts.push(SheetPart::Only(
+        ShownForms::Whole,
+        vec![SheetPart::faint(ABOUT), SheetPart::fold("Evidence", evidence.collect())],
+    ));
     parts.push(SheetPart::again(&file.provenance));
     let title = "What engines do about faults";
     Sheet { parts, ..Sheet::of_run(title, "fault tests", &file.provenance, file.interrupted) }

@@ -31,6 +31,8 @@ pub(crate) use of_case::{figure, hints, on};
 pub(crate) use overview::{Overview, class_words, estimate};
 pub(crate) use run::plans_in_brief;
 pub use run::{html, markdown, terminal};
-pub(crate) use sheet::{LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries};
+pub(crate) use sheet::{
+    LeftOut, LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries,
+};
 pub use sheet::{Sheet, SheetEntry};
 pub(crate) use tuning::tuning;

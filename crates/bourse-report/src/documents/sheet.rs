@@ -2,7 +2,7 @@
 
 use crate::data::{CsvText, csv_line, guarded};
 use crate::html::{Drawing, page};
-use crate::tables::{SheetTable, TableCell, Tone};
+use crate::tables::{SheetTable, TableCell, Tone, short};
 use crate::text::{Page, markdown_sheet};
 use crate::units::{self, printable};
 use crate::view::Remark;
@@ -171,7 +171,51 @@ pub(crate) fn entries(entries: &[SheetEntry]) -> SheetTable {
     SheetTable::of(heads, entries.iter().map(row).collect())
 }
 
+/// Rows and entries that have no room on a screen.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    rows: usize,
+    /// Names of the entries.
+    names: Vec<String>,
+}
+
+impl LeftOut {
+    /// All of it in words; `None` if nothing is left out.
+    pub(crate) fn words(self) -> Option<String> {
+        let rows = (self.rows > 0).then(|| units::counted(self.rows as u64, "further row", "further rows"));
+        let all: Vec<String> = self.names.into_iter().chain(rows).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+}
+
 impl SheetPart {
+    /// The part with at most so many rows of a table or list, and of entries, which then have a line each.
+    pub(crate) fn first(&self, most: usize, left: &mut LeftOut) -> Self {
+        match self {
+            Self::Table(table) => {
+                left.rows += table.rows.len().saturating_sub(most);
+                Self::Table(table.first(most))
+            }
+            Self::List(lines) => {
+                left.rows += lines.len().saturating_sub(most);
+                Self::List(lines.iter().take(most).cloned().collect())
+            }
+            Self::Entries(all) => {
+                let (shown, others) = all.split_at(most.min(all.len()));
+                left.names.extend(others.iter().map(|it| it.name.clone()));
+                let first =
+                    |it: &SheetEntry| SheetEntry { lines: it.lines.iter().take(1).cloned().collect(), ..it.clone() };
+                let mut table = entries(&shown.iter().map(first).collect::<Vec<_>>());
+                table.heads.last_mut().iter_mut().for_each(|head| head.shorten = Some(short));
+                Self::Table(table)
+            }
+            Self::Only(shown @ (ShownForms::Terminal | ShownForms::Brief), parts) => {
+                Self::Only(*shown, parts.iter().map(|part| part.first(most, left)).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::toned(Tone::Plain, text)
     }
@@ -257,6 +301,11 @@ impl Sheet {
     /// Draws it for a terminal of `width` columns; `whole` with its folded parts.
     pub fn terminal(&self, width: usize, color: bool, whole: bool) -> String {
         Page::of_sheet(self, width, color, whole)
+    }
+
+    /// Draws it for one screen of a terminal of `width` columns, with the path of its page.
+    pub fn screen(&self, width: usize, color: bool, page: Option<&str>) -> String {
+        Page::screen_of_sheet(self, width, color, page)
     }
 
     /// Draws it as Markdown. Ends with a line feed.

@@ -32,7 +32,10 @@ pub fn runs(runs: &[StoredRun], version: &str, from_page: &str) -> Sheet {
                  or program is another than before.";
     page.extend([SheetPart::Table(latest_first), SheetPart::faint(about)]);
     let parts = vec![
-        SheetPart::Only(ShownForms::Terminal, vec![SheetPart::Table(table(runs.iter(), from_page))]),
+        SheetPart::Only(
+            ShownForms::Brief,
+            vec![SheetPart::Table(SheetTable { newest_last: true, ..table(runs.iter(), from_page) })],
+        ),
         count,
         SheetPart::Only(ShownForms::Whole, page),
     ];

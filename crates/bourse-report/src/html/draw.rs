@@ -207,7 +207,7 @@ fn table(out: &mut String, table: &SheetTable) {
     let mut table = table.clone();
     let queue = take_queue(&mut table);
     let zeros = table.fold();
-    let SheetTable { title, heads, rows, group } = &table;
+    let SheetTable { title, heads, rows, group, .. } = &table;
     let caption = match title.is_empty() {
         true => "<caption class=\"unseen\">Table</caption>".to_owned(),
         false => format!("<caption><span>{}</span></caption>", escaped(title)),

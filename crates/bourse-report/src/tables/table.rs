@@ -1,5 +1,6 @@
 //! A table: heads, and rows of cells.
 
+use super::statements::short;
 use crate::units;
 use crate::view::Quantile;
 use bourse_verdict::Tone;
@@ -194,6 +195,8 @@ pub(crate) struct SheetTable {
     pub(crate) rows: Vec<Vec<TableCell>>,
     /// Names of groups of equally many columns, after the first column; empty without groups.
     pub(crate) group: Vec<String>,
+    /// Whether the last rows are the newest, of which a screen has as many as fit it.
+    pub(crate) newest_last: bool,
 }
 
 impl SheetTable {
@@ -203,7 +206,7 @@ impl SheetTable {
             title: String::new(),
             heads: heads.iter().map(|head| ColumnHead::left(*head)).collect(),
             rows,
-            group: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -214,6 +217,29 @@ impl SheetTable {
     pub(crate) fn push(&mut self, row: Vec<TableCell>) {
         debug_assert_eq!(row.len(), self.heads.len(), "a row of {} has a cell a column", self.title);
         self.rows.push(row);
+    }
+
+    /// The table with so many of its rows: those with a bad cell before others, or the newest.
+    pub(crate) fn first(&self, most: usize) -> Self {
+        let mut kept: Vec<usize> = (0..self.rows.len()).collect();
+        match self.newest_last {
+            true => kept.reverse(),
+            false => kept.sort_by_key(|at| self.rows[*at].iter().all(|cell| cell.tone != Tone::Bad)),
+        }
+        kept.truncate(most);
+        kept.sort_unstable();
+        let mut rows: Vec<Vec<TableCell>> = kept.iter().map(|at| self.rows[*at].clone()).collect();
+        // The first of a run's rows has its name.
+        if let (true, Some(row), Some(at)) = (self.newest_last, rows.first_mut(), kept.first()) {
+            let named = self.rows[..=*at].iter().rfind(|row| !row[0].text.is_empty());
+            named.iter().for_each(|named| row[0] = named[0].clone());
+        }
+        let mut table = Self { rows, ..self.clone() };
+        // A run has a line.
+        let texts =
+            table.heads.iter_mut().skip(1).filter(|it| self.newest_last && it.align == CellAlign::Left && it.rank == 0);
+        texts.for_each(|head| head.shorten = Some(short));
+        table
     }
 
     /// Leaves out the columns that `keep` refuses.

@@ -1,6 +1,14 @@
 //! Colours of a terminal. Never the only carrier of a meaning.
 
 use crate::tables::Tone;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Columns of a line, painted or not.
+pub(super) fn columns(line: &str) -> usize {
+    let unpainted = |part: &str| part.split_once('m').map_or(part, |(_, text)| text).width();
+    let (first, painted) = line.split_once("\u{1b}[").unwrap_or((line, ""));
+    first.width() + painted.split("\u{1b}[").map(unpainted).sum::<usize>()
+}
 
 /// Paints, or does not.
 #[derive(Debug, Clone, Copy)]

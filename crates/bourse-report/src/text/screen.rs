@@ -2,6 +2,7 @@
 
 use super::grid::fill;
 use super::page::{BriefTable, Page};
+use super::paint::columns;
 use crate::comparison::{self, DrawComparison as _};
 use crate::documents::{self, Overview, SheetPart};
 use crate::tables::{self, TableCell, Tone, by_class};
@@ -17,7 +18,7 @@ use unicode_width::UnicodeWidthStr as _;
 /// Lines of a run of one case, so that a terminal of 24 has the prompt too. Left out to fit, and counted, are the queue below the
 /// table, earlier runs, the cost, the wait of a customer and doubts; of a run with its statements also the table of operations,
 /// statements with less time, and hints.
-const SCREEN_LINES: usize = 23;
+pub(super) const SCREEN_LINES: usize = 23;
 /// Statements that are shown at least; if there is no room for so many with hints, the table of operations is left out.
 const LEAST_STATEMENTS: usize = 3;
 /// Hints at statements that are shown at most.
@@ -103,7 +104,10 @@ pub fn comparison_screen(
     let room = |screen: &Page| {
         SCREEN_LINES.saturating_sub(screen.rows() + screen.apart(|part| part.out.push_str(&end)).rows() + 2)
     };
-    screen.parts(&comparison::answer(it, compared.tolerance), false);
+    let remarks = comparison::remarks(compared);
+    // One of the remarks has room in any case.
+    let room_of_answer = room(&screen).saturating_sub(remarks.len().min(1));
+    screen.add(screen.fitted(&comparison::answer(it, compared.tolerance), room_of_answer));
     let mut others = 0;
     for part in comparison::details(it) {
         let part = screen.apart(|page| page.parts(&[part], false));
@@ -112,7 +116,6 @@ pub fn comparison_screen(
             false => others += 1,
         }
     }
-    let remarks = comparison::remarks(compared);
     if !remarks.is_empty() {
         screen.blank();
         others += screen.doubts(&remarks, 1, room(&screen) + 1);
@@ -124,7 +127,7 @@ pub fn comparison_screen(
 
 impl Page {
     /// Last line: the report's path, if there is one, and the number of remarks that are left out.
-    fn place(&mut self, page: Option<&str>, others: usize) {
+    pub(super) fn place(&mut self, page: Option<&str>, others: usize) {
         let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
         let place = page.map(|page| format!("report: {}", units::printable(page)));
         match (place, others) {
@@ -139,15 +142,21 @@ impl Page {
     }
 
     /// Rows of the terminal that the lines take.
-    fn rows(&self) -> usize {
-        self.out.lines().map(|line| line.width().div_ceil(self.width).max(1)).sum()
+    pub(super) fn rows(&self) -> usize {
+        self.out.lines().map(|line| columns(line).div_ceil(self.width).max(1)).sum()
     }
 
     /// Lines that are drawn apart, to be counted before they are added.
-    fn apart(&self, draw: impl FnOnce(&mut Self)) -> Self {
+    pub(super) fn apart(&self, draw: impl FnOnce(&mut Self)) -> Self {
         let mut part = Self { out: String::new(), ..*self };
         draw(&mut part);
         part
+    }
+
+    /// Adds lines that were drawn apart.
+    pub(super) fn add(&mut self, part: Self) {
+        self.out.push_str(&part.out);
+        self.last = part.last;
     }
 
     /// A run of one case, in `room` rows; returns the number of parts that are left out.

@@ -1,8 +1,9 @@
 //! A document for a terminal.
 
 use super::page::{LastLine, Page};
+use super::screen::SCREEN_LINES;
 use crate::documents::{
-    LinePlace, RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries,
+    LeftOut, LinePlace, RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries,
 };
 use crate::tables::{SheetTable, Tone};
 use crate::units::printable;
@@ -13,11 +14,56 @@ impl Page {
     pub(crate) fn of_sheet(sheet: &Sheet, width: usize, color: bool, whole: bool) -> String {
         let mut page = Self::begun(sheet, width, color);
         page.parts(&sheet.parts, whole);
-        for notice in &sheet.notices {
-            page.blank();
-            page.paragraph(Tone::Faint, notice, 0);
-        }
+        page.notices(sheet);
         page.out
+    }
+
+    /// Draws a document for one screen, the rest of its tables and lists counted; `file` is its page.
+    pub(crate) fn screen_of_sheet(sheet: &Sheet, width: usize, color: bool, file: Option<&str>) -> String {
+        let mut page = Self::begun(sheet, width, color);
+        let is_again = |part: &SheetPart| matches!(part, SheetPart::Again(_));
+        let (parts, again) = sheet.parts.split_at(sheet.parts.iter().position(is_again).unwrap_or(sheet.parts.len()));
+        let end = |page: &mut Self| {
+            page.parts(again, false);
+            page.notices(sheet);
+            page.place(file, 0);
+        };
+        // A table is followed by an empty line.
+        let last = page.apart(|last| {
+            last.last = LastLine::Table;
+            end(last);
+        });
+        page.add(page.fitted(parts, SCREEN_LINES.saturating_sub(page.rows() + last.rows())));
+        end(&mut page);
+        page.out
+    }
+
+    /// Parts in so many rows: of each table and list as many as have room for all, or for the first of them, and below them the
+    /// number of the others.
+    pub(super) fn fitted(&self, parts: &[SheetPart], room: usize) -> Self {
+        // Below this many rows of each, stories that only a terminal shows make room for the tables.
+        const WITH_STORIES: usize = 3;
+        let first = |(with, most): (usize, usize)| {
+            self.apart(|page| {
+                let mut left = LeftOut::default();
+                let has_stories = with == parts.len() && most >= WITH_STORIES;
+                let is_story = |part: &SheetPart| matches!(part, SheetPart::Only(ShownForms::Terminal, _));
+                let shown = parts.iter().enumerate().filter(|(_, part)| has_stories || !is_story(part));
+                let first = shown.map(|(at, part)| part.first(if at < with { most } else { 0 }, &mut left));
+                page.parts(&first.collect::<Vec<_>>(), false);
+                left.words().iter().for_each(|left| page.paragraph(Tone::Faint, &format!("{left}: -v"), 2));
+            })
+        };
+        let whole = std::iter::once_with(|| self.apart(|page| page.parts(parts, false)));
+        let counts = (1..=parts.len()).rev().flat_map(|with| (1..SCREEN_LINES).rev().map(move |most| (with, most)));
+        whole.chain(counts.map(first)).find(|page| page.rows() <= room).unwrap_or_else(|| first((0, 0)))
+    }
+
+    fn notices(&mut self, sheet: &Sheet) {
+        for notice in &sheet.notices {
+            self.blank();
+            self.paragraph(Tone::Faint, notice, 0);
+        }
     }
 
     /// A terminal with the first line of a document: the program, the run, its time.

@@ -190,6 +190,20 @@ fn a_comparison_in_brief_fits_a_terminal_and_counts_the_remarks_that_do_not() {
     assert!(text.ends_with("\nreport: runs/x/comparison.html\n") && text.contains("\nagain: bourse "), "{text}");
 }
 
+/// An open loop's metrics, with long labels and commands, took 26 rows of 80 columns.
+#[test]
+fn the_metrics_that_have_no_room_are_counted() {
+    let decks = [100, 101, 99, 102, 98, 100, 101, 99];
+    let label = "sqlite:bourse-data/a-database.db?journal=wal&sync=full ".repeat(4);
+    let pair = CasePair { base: case(&label, &[100; 8]), head: case(&label, &decks), in_turn: true };
+    let compared = ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown);
+    let of = fixture::normal().provenance;
+    let text = comparison_screen(&compared, &[("A", &of), ("B", &of)], 80, Some("runs/x/comparison.html"));
+    let rows: usize = text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
+    assert!(rows <= 23 && text.contains(" further rows: -v\n"), "{rows}: {text}");
+    assert!(text.starts_with("verdict: ") && text.contains("/s "), "{text}");
+}
+
 /// A dash next to an interval far from zero read as undecided.
 #[test]
 fn a_metric_that_is_not_judged_says_so() {

@@ -219,10 +219,8 @@ fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
     assert_eq!(serde_json::from_value::<CrashFile>(document).expect("can be read"), crashes());
 }
 
-/// The headline was *no guarantee violated* above a table of lost commits.
-#[test]
-fn losses_on_a_cache_that_lies_are_in_the_headline() {
-    let row = |class, promised, device: &str, [lossy, corrupted]: [u64; 2]| StatesRow {
+fn states_row(class: Durability, promised: Guarantee, device: &str, [lossy, corrupted]: [u64; 2]) -> StatesRow {
+    StatesRow {
         case: "wal-full".into(),
         device: device.into(),
         class,
@@ -242,7 +240,33 @@ fn losses_on_a_cache_that_lies_are_in_the_headline() {
         broken: 0,
         recovery: None,
         examples: Vec::new(),
-    };
+    }
+}
+
+/// The tables of a crash test filled several screens, and its verdict was scrolled away.
+#[test]
+fn a_document_fits_a_screen_with_the_prompt_and_what_it_found_wrong() {
+    let mut rows = vec![states_row(Durability::Durable, Guarantee::Everything, "any order", [0, 0]); 40];
+    rows[33].broken = 2;
+    rows[33].case = "wal-broken".into();
+    let section = StatesSection { seed: 1, bound: "all".into(), states: 4_200, took_s: 1.0, rows, faults: Vec::new() };
+    let document = crash(&CrashFile { states: Some(section), ..crashes() });
+    for width in [80, 120] {
+        let plain = document.screen(width, false, Some("bourse-runs/1-crash/crash.html"));
+        assert!(plain.lines().count() <= 23 && plain.lines().all(|line| line.chars().count() <= width), "{plain}");
+        assert!(plain.contains("wal-broken") && plain.contains("\nagain: bourse crash\n"), "{plain}");
+        assert!(plain.contains(" further rows: -v\n"), "{plain}");
+        assert!(plain.ends_with("\nreport: bourse-runs/1-crash/crash.html\n"), "{plain}");
+        // Colours take no room.
+        let painted = document.screen(width, true, Some("bourse-runs/1-crash/crash.html"));
+        assert_eq!(painted.lines().count(), plain.lines().count(), "{painted}");
+    }
+    assert!(!document.terminal(80, false, true).contains("further rows"));
+}
+
+/// The headline was *no guarantee violated* above a table of lost commits.
+#[test]
+fn losses_on_a_cache_that_lies_are_in_the_headline() {
     let drawn = |rows: Vec<StatesRow>| {
         let (seed, bound, states) = (1, "all".into(), rows.iter().map(|row| row.states).sum());
         let section = StatesSection { seed, bound, states, took_s: 1.0, rows, faults: Vec::new() };
@@ -250,23 +274,24 @@ fn losses_on_a_cache_that_lies_are_in_the_headline() {
         let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         (one_line(document.terminal(80, false, false)), document.html())
     };
-    let lying = || row(Durability::Durable, Guarantee::Nothing, "a cache that lies", [76, 0]);
-    let sound = || row(Durability::Durable, Guarantee::Everything, "any order", [0, 0]);
+    let lying = || states_row(Durability::Durable, Guarantee::Nothing, "a cache that lies", [76, 0]);
+    let sound = || states_row(Durability::Durable, Guarantee::Everything, "any order", [0, 0]);
     let why = "as expected: no engine can keep its guarantee on this device (a cache that lies)";
     let (text, page) = drawn(vec![lying(), lying()]);
     assert!(text.contains(&format!(" acknowledged commits lost in 152 of 210 states, {why}")), "{text}");
     assert!(page.contains("acknowledged commits lost in 152 of 210 states,") && page.contains(why), "{page}");
     assert!(!text.contains("no guarantee violated"), "{text}");
-    let (text, _) = drawn(vec![sound(), row(Durability::Durable, Guarantee::Nothing, "a cache that lies", [76, 2])]);
+    let (text, _) =
+        drawn(vec![sound(), states_row(Durability::Durable, Guarantee::Nothing, "a cache that lies", [76, 2])]);
     let both = "no guarantee violated; acknowledged commits lost in 76, databases corrupted in 2 of 105 states, as";
     assert!(text.contains(both), "{text}");
     // Settings that never gave a guarantee: their losses are the answer where all are such.
-    let loose = || row(Durability::Process, Guarantee::Nothing, "any order", [72, 15]);
+    let loose = || states_row(Durability::Process, Guarantee::Nothing, "any order", [72, 15]);
     let (text, _) = drawn(vec![loose()]);
     let lost =
         "acknowledged commits lost in 72, databases corrupted in 15 of 105 states, as allowed: no guarantee is given";
     assert!(text.contains(lost) && !text.contains("no guarantee violated"), "{text}");
-    let (text, _) = drawn(vec![sound(), row(Durability::Process, Guarantee::Nothing, "any order", [50, 0])]);
+    let (text, _) = drawn(vec![sound(), states_row(Durability::Process, Guarantee::Nothing, "any order", [50, 0])]);
     assert!(text.contains("no guarantee violated Simulated"), "{text}");
 }
 

@@ -118,6 +118,18 @@ fn the_table_says_what_each_setting_does_about_each_fault() {
     assert!(!page.contains("http://") && !page.contains("https://"), "it opens offline");
 }
 
+/// The rows of several targets filled several screens.
+#[test]
+fn every_target_has_rows_on_one_screen_and_the_broken_ones_first() {
+    let mut file = file();
+    file.rows.reverse();
+    let other = file.rows.iter().cloned().map(|row| FaultRow { target: "lmdb:".into(), ..row }).collect::<Vec<_>>();
+    file.rows.extend(other);
+    let shown = faults(&file).screen(80, false, None);
+    assert!(shown.lines().count() <= 23 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(shown.contains("BROKEN") && shown.contains("further rows: -v\n"), "{shown}");
+}
+
 #[test]
 fn the_table_fits_its_schema_and_is_read_back() {
     let document = serde_json::to_value(file()).expect("can be written");

@@ -56,6 +56,18 @@ fn runs_of_other_users_are_another_trend() {
     assert!(same(2) == 1 && same(16) == 1 && !page.contains("-20.0 %"), "{page}");
 }
 
+/// A list of many runs ended below the screen that showed its beginning.
+#[test]
+fn a_screen_has_the_newest_runs_and_counts_the_others() {
+    let runs: Vec<StoredRun> = (0..4).flat_map(|_| runs()).collect();
+    let shown = drawn(&runs).screen(80, false, None);
+    assert!(shown.lines().count() <= 23 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let named: Vec<&str> = shown.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(named.contains(&"20261112-080000-tpce") && shown.contains("48 result folders"), "{shown}");
+    let count = named.iter().filter(|it| it.ends_with("-tpce")).count();
+    assert!(count > 4 && shown.contains(&format!("\n{} further rows: -v\n", 48 - count)), "{count}: {shown}");
+}
+
 #[test]
 fn each_form_has_every_run() {
     let runs = runs();

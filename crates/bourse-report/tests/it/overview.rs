@@ -131,6 +131,19 @@ fn many_engines_fit_a_screen_with_the_prompt_and_say_what_does_not() {
     }
 }
 
+/// Colours were counted as columns, and rows of results were left out for the room that they seemed to take.
+#[test]
+fn colours_take_no_room_on_a_screen() {
+    let file = fixture::quick(&MANY);
+    let painted = screen(&file, 80, true, PAGE);
+    let plain: String = painted
+        .split("\u{1b}[")
+        .enumerate()
+        .map(|(at, part)| &part[if at > 0 { part.find('m').expect("an end") + 1 } else { 0 }..])
+        .collect();
+    assert_eq!(plain, shown(&file));
+}
+
 /// A case that had no figure was counted among those whose checks had passed.
 #[test]
 fn the_checks_of_a_void_case_are_not_among_those_that_passed() {

@@ -94,4 +94,7 @@ pub(crate) struct EnginesArgs {
     /// Protection of texts in CSV against spreadsheets
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
+    /// Print all about every engine; without it a terminal shows a line for each
+    #[arg(short, long, env = "BOURSE_VERBOSE")]
+    pub(crate) verbose: bool,
 }

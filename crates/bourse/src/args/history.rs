@@ -61,6 +61,9 @@ pub(crate) enum RunsCommand {
         head: String,
         #[command(flatten)]
         results: ResultsFolder,
+        /// Print every remark
+        #[arg(short, long, env = "BOURSE_VERBOSE")]
+        verbose: bool,
     },
     /// Remove the results of runs
     Rm {
@@ -82,6 +85,9 @@ pub(crate) struct RunsLs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print every run; without it a terminal shows the newest that have room
+    #[arg(short, long, env = "BOURSE_VERBOSE")]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use crate::args::DataCommand;
 use crate::engines;
 use crate::failure::{Failure, Result};
 use crate::oltp::database::{engine_failure, refuse_foreign};
-use crate::output::{has_color, print, refusal_to_replace, terminal_width, wrapped};
+use crate::output::{has_color, line_width, print, refusal_to_replace, wrapped};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use crate::{hold, interrupt};
@@ -36,7 +36,7 @@ pub(crate) fn data(command: &DataCommand) -> Result<()> {
                 let other = "`bourse data ls DIR` lists the databases in another folder, as `bourse data ls .`";
                 return print(&wrapped(&format!("none: {} does not exist; {other}", directory.display())));
             }
-            print(&sheet(&found, directory).terminal(terminal_width(), has_color(), false))
+            print(&sheet(&found, directory).terminal(line_width(), has_color(), false))
         }
         DataCommand::Rm { files } => {
             files.iter().try_for_each(|file| refuse_server(file))?;

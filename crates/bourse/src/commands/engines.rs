@@ -28,7 +28,9 @@ pub(crate) fn list(arguments: &EnginesArgs) -> Result<()> {
         return print(&format!("{document:#}\n"));
     }
     let EnginesArgs { output, overwrite, csv, .. } = arguments;
-    put(&sheet, None, false, &DocumentPlace { output: output.as_deref(), overwrite: *overwrite, texts: texts(*csv) })
+    // The options of one engine are looked up: nothing is left out.
+    let is_whole = arguments.verbose || arguments.engine.is_some();
+    put(&sheet, None, is_whole, &DocumentPlace { output: output.as_deref(), overwrite: *overwrite, texts: texts(*csv) })
 }
 
 fn unknown(name: &str) -> Failure {
@@ -87,7 +89,10 @@ impl ListedEngine {
 }
 
 fn listed_sheet(listed: &[ListedEngine]) -> Sheet {
-    let (here, left_out): (Vec<&ListedEngine>, Vec<&ListedEngine>) = listed.iter().partition(|it| it.summary.is_some());
+    let (mut here, left_out): (Vec<&ListedEngine>, Vec<&ListedEngine>) =
+        listed.iter().partition(|it| it.summary.is_some());
+    // A screen has room for the first of them.
+    here.sort_by_key(|it| it.unavailable.is_some());
     let sheet = Sheet::new("Engines", env!("CARGO_PKG_VERSION"));
     let sheet = sheet.entries(here.into_iter().map(ListedEngine::entry).collect());
     let names: Vec<&str> = left_out.iter().map(|it| it.engine.as_str()).collect();

@@ -3,7 +3,7 @@
 use super::report;
 use crate::args::IsolationArgs;
 use crate::failure::{Failure, Result};
-use crate::output::{has_color, print, terminal_width};
+use crate::output::{has_color, line_width, print};
 use crate::plan::isolation;
 use bourse_driver::history::examine;
 use bourse_engine::Guarantee;
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &IsolationArgs) -> Result<()> {
 fn replay(path: &Path) -> Result<()> {
     let shown = |name: &str, transactions: u64, strongest: &str, found: &[FoundAnomaly]| {
         let sheet = bourse_report::anomalies(name, transactions, strongest, found);
-        print(&sheet.terminal(terminal_width(), has_color(), true))
+        print(&sheet.terminal(line_width(), has_color(), true))
     };
     let file = path.is_file().then(|| File::open(path).ok()).flatten();
     match file.map(|file| History::read(BufReader::new(file))) {

@@ -4,9 +4,7 @@ use super::runs::{index, is_results_folder};
 use crate::args::{CsvCells, ReportArgs};
 use crate::export::export;
 use crate::failure::{Failure, Result};
-use crate::output::{
-    OwnedFolder, files, has_color, line_width, print, report_text, run_files, terminal_width, write_file,
-};
+use crate::output::{OwnedFolder, files, line_width, print, report_text, run_files, sheet_text, write_file};
 use crate::progress::note;
 use bourse_record::{Document, DocumentKind, Provenance, RunFile, document_bytes, drivers};
 use bourse_report::{CsvText, DataTable, DrawComparison as _, Sheet, csv_file, data_tables};
@@ -113,7 +111,7 @@ impl DrawnReport<'_> {
 /// or those of the document.
 pub(crate) fn put(sheet: &Sheet, tables: Option<&[DataTable]>, whole: bool, to: &DocumentPlace<'_>) -> Result<()> {
     let drawn = DrawnReport {
-        terminal: &|| sheet.terminal(terminal_width(), has_color(), whole),
+        terminal: &|| sheet_text(sheet, whole, None),
         html: &|| sheet.html(),
         markdown: &|| sheet.markdown(),
         csv: &|| tables.map_or_else(|| sheet.csv(to.texts), |tables| csv_file(tables, to.texts)),

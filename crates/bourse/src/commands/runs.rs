@@ -6,14 +6,16 @@ use super::watch::unfinished;
 use crate::args::{ReportArgs, RunsCommand};
 use crate::failure::{Failure, Result};
 use crate::live;
-use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace, wrapped};
+use crate::output::{
+    LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace, sheet_text, wrapped,
+};
 use crate::progress::note;
 use bourse_engine::open_regular;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document, DocumentKind, Provenance, RunFile};
-use bourse_report::{DrawComparison as _, Sheet, StoredRun, history_tables};
+use bourse_report::{DrawComparison as _, Sheet, StoredRun, comparison_screen, history_tables};
 use bourse_verdict::comparison::{ComparedCases, RunNoise, TOLERANCE, stored_pairs};
 use std::path::{Path, PathBuf};
 
@@ -36,14 +38,18 @@ pub(crate) fn runs(command: &RunsCommand) -> Result<()> {
             if is_absent(directory) {
                 return print(&wrapped(&format!("none: {} does not exist", directory.display())));
             }
-            print(&bourse_report::runs(&found, VERSION, "").terminal(line_width(), has_color(), false))?;
-            unfinished(directory).iter().try_for_each(|line| print(&format!("{line}\n")))
+            let sheet = bourse_report::runs(&found, VERSION, "");
+            let sheet = unfinished(directory).into_iter().fold(sheet, Sheet::paragraph);
+            print(&match arguments.verbose {
+                true => sheet.terminal(line_width(), has_color(), false),
+                false => sheet_text(&sheet, false, None),
+            })
         }
         RunsCommand::Show { run, results, verbose } => {
             let path = named(&results.directory, run)?;
             report::report(&ReportArgs { verbose: *verbose, ..ReportArgs::of(path) })
         }
-        RunsCommand::Diff { base, head, results } => diff(&results.directory, base, head),
+        RunsCommand::Diff { base, head, results, verbose } => diff(&results.directory, [base, head], *verbose),
         RunsCommand::Rm { runs, results } => {
             // All are checked before the first is removed.
             let owned = |run: &String| {
@@ -76,7 +82,7 @@ pub(crate) fn index(directory: &Path, arguments: &ReportArgs) -> Result<()> {
     }
     let page = arguments.output.as_deref().unwrap_or(Path::new(""));
     let sheet = bourse_report::runs(&found, VERSION, &from_page(directory, page));
-    report::put(&sheet, Some(&history_tables(&found)), false, &arguments.target())
+    report::put(&sheet, Some(&history_tables(&found)), arguments.verbose, &arguments.target())
 }
 
 /// Path of a folder from that of a page, with `/` at its end; empty if they are one, or one does not exist.
@@ -208,7 +214,7 @@ fn removable(directory: &Path, name: &str) -> Result<PathBuf> {
 }
 
 /// Compares two stored runs; the noise is estimated from the other runs of the folder, if there are enough of them.
-fn diff(directory: &Path, base: &str, head: &str) -> Result<()> {
+fn diff(directory: &Path, [base, head]: [&str; 2], is_whole: bool) -> Result<()> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
     let [base, head] = report::read_both([&one, &other])?;
     let [of_base, of_head] = [&base, &head].map(|run| run.provenance.clone());
@@ -217,7 +223,11 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<()> {
     let earlier = run_files(directory).map_or_else(|_| Vec::new(), Iterator::collect);
     let noise = RunNoise::Runs { earlier, machine: Box::new(of_base.machine.clone()) };
     let compared = ComparedCases::of_stored(stored, TOLERANCE, &noise);
-    print(&compared.text(&[("A", &of_base), ("B", &of_head)], line_width()))
+    let runs = [("A", &of_base), ("B", &of_head)];
+    print(&match is_whole {
+        true => compared.text(&runs, line_width()),
+        false => comparison_screen(&compared, &runs, line_width(), None),
+    })
 }
 
 /// The files of a result folder, if all of them are of a run, each with the contents of one.

@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
-use crate::output::terminal_width;
+use crate::output::line_width;
 use crate::plan::{OnFailure, Plan};
 use bourse_record::{Case, Check, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady, WorkloadKind};
 use bourse_verdict::view::warnings_of_others;
@@ -77,7 +77,7 @@ pub(super) fn failed_checks<'r>(rounds: impl Iterator<Item = (&'r str, &'r Round
     }
     let failure = Failure::new(Exit::Check, "the figures are void: checks of the database failed");
     let failure = failure.detail("failed", names.join(", "));
-    let width = terminal_width() - 4;
+    let width = line_width() - 4;
     let found = |check: &Check, most: usize| {
         let lines = check.evidence.lines().take(most).map(|line| match line.chars().count() {
             wide if wide > width => bourse_report::fill(line, width, 2),

@@ -56,7 +56,7 @@ pub(crate) fn print_report(run: &RunFile, is_whole: bool, page: Option<&Path>) -
 
 /// Renders a run's report as text.
 pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) -> String {
-    let (width, color) = (terminal_width(), has_color());
+    let (width, color) = (line_width(), has_color());
     let page = page.map(|page| page.display().to_string());
     if !is_whole {
         return bourse_report::screen(run, width, color, page.as_deref());
@@ -81,10 +81,26 @@ impl<D: Document> PublishedDocument<'_, D> {
         let [json, page] = [D::KIND.file_name(), D::KIND.page_name()].map(|name| folder.path().join(name));
         write_new(&json, &document)?;
         write_new(&page, self.sheet.html().as_bytes())?;
-        let terminal = || self.sheet.terminal(terminal_width(), has_color(), output.verbose);
+        let terminal = || sheet_text(&self.sheet, output.verbose, Some(&page));
         print(&if output.json { String::from_utf8_lossy(&document) } else { terminal().into() })?;
-        note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
+        // A screen ends with the path of the page, in the same folder.
+        if output.json || !is_screen(output.verbose) {
+            note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
+        }
         Ok(())
+    }
+}
+
+/// Whether only as much of a document or list is printed as a screen has room for: to a terminal, unless all was requested.
+fn is_screen(is_whole: bool) -> bool {
+    !is_whole && std::io::stdout().is_terminal()
+}
+
+/// A document for stdout, with its folded parts if `is_whole`; `page` is named on a screen alone.
+pub(crate) fn sheet_text(sheet: &Sheet, is_whole: bool, page: Option<&Path>) -> String {
+    match is_screen(is_whole) {
+        true => sheet.screen(line_width(), has_color(), page.map(|page| page.display().to_string()).as_deref()),
+        false => sheet.terminal(line_width(), has_color(), is_whole),
     }
 }
 
@@ -95,16 +111,11 @@ pub(crate) fn has_color() -> bool {
     std::io::stdout().is_terminal() && !is_dumb && !is_refused
 }
 
-/// Columns of the terminal, or a readable width for a plain file.
-pub(crate) fn terminal_width() -> usize {
+/// Columns of everything printed: `COLUMNS` if it is set, those of the terminal, or 80 where there is neither.
+pub(crate) fn line_width() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let term = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
-    given.or(term).unwrap_or(120).clamp(60, 200)
-}
-
-/// Columns of the terminal for lines that a program reads elsewhere: there they are not broken.
-pub(crate) fn line_width() -> usize {
-    if std::io::stdout().is_terminal() { terminal_width() } else { usize::MAX }
+    given.or(term).unwrap_or(80).clamp(60, 200)
 }
 
 /// A name with the text about it, in lines that fit the terminal.
@@ -170,7 +181,7 @@ pub(crate) fn publish_suite(
     if output.json {
         print(&String::from_utf8_lossy(&document))?
     } else {
-        print(&bourse_report::suite(suite).terminal(terminal_width(), has_color(), output.verbose))?
+        print(&bourse_report::suite(suite).terminal(line_width(), has_color(), output.verbose))?
     }
     note(&format!("document: {}\nreport:   {}", json.display(), page.display()));
     Ok(())

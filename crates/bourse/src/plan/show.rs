@@ -81,8 +81,12 @@ pub(crate) fn show(plan: &Plan, whole: bool) -> String {
         OnFailure::LeaveOutCase => "a failed round ends its case; the other cases continue",
     };
     text.push_str(&format!("failure  {failing}\n"));
-    let about = plan.at_most_ns.map(|_| format!("{}; ", super::about::in_minutes(plan)));
-    closed(text, &format!("{}{}", about.unwrap_or_default(), duration(plan)), &writes(plan, lists_cases))
+    let time = match (plan.at_most_ns, lists_cases) {
+        (None, _) => duration(plan),
+        (Some(_), true) => format!("{}; {}", super::about::in_minutes(plan), duration(plan)),
+        (Some(_), false) => format!("{}; {}", super::about::in_minutes(plan), counted(plan)),
+    };
+    closed(text, &time, &writes(plan, lists_cases))
 }
 
 /// The cases of a block in a line: their workload, and the engine of each, with its target where that is not a file.

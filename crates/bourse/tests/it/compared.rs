@@ -1,6 +1,6 @@
 //! `bourse compare`: differences, verdicts, exit codes.
 
-use crate::{gate, output, text};
+use crate::{gate, one_line, output, text};
 use bourse_record::{Case, Document as _, Gate, RunFile};
 use std::fs;
 use std::path::Path;
@@ -183,6 +183,7 @@ fn only_what_is_surely_slower_fails() {
         (110.0, 0, "B is faster: +10.0 %"),
     ] {
         let (found, said) = compared(&base, &[head], &["--fail-above", "5%", "--noise", "5%"]);
+        let said = one_line(&said);
         assert_eq!(found, Some(code), "{head:?}: {said}");
         assert!(said.contains(words) && said.contains("two runs lie up to 5 % apart by noise"), "{head:?}: {said}");
     }
@@ -244,7 +245,7 @@ fn earlier_runs_tell_the_noise() {
     let compare = |head: f64, runs: &str| {
         store(folder.path(), "b.json", &[head]);
         let ended = output(folder.path(), &["compare", "a.json", "b.json", "--baseline", runs]);
-        (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+        (ended.status.code(), one_line(&(text(&ended.stdout) + &text(&ended.stderr))))
     };
     // 1.0, 1.0, 2.0, 2.0 and 3.0 % apart: 2.0 and three times 1.0.
     let (code, said) = compare(90.0, "earlier");
@@ -254,7 +255,7 @@ fn earlier_runs_tell_the_noise() {
     // One run: the newest before it is the other side.
     let against = |runs: &str| {
         let ended = output(folder.path(), &["compare", "b.json", "--baseline", runs, "--fail-above", "5%"]);
-        (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+        (ended.status.code(), one_line(&(text(&ended.stdout) + &text(&ended.stderr))))
     };
     let file = folder.path().join("b.json");
     let of = |figure: f64, at: &str| {
@@ -315,7 +316,7 @@ fn runs_of_other_users_are_neither_noise_nor_a_baseline() {
         store(folder.path(), "b.json", &[figure]);
         make(&folder.path().join("b.json"), users, "10:00:00");
         let ended = output(folder.path(), &["compare", "b.json", "--baseline", "earlier", "--fail-above", "5%"]);
-        (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+        (ended.status.code(), one_line(&(text(&ended.stdout) + &text(&ended.stderr))))
     };
     let (code, said) = candidate(2, 90.0);
     let left_out = "left out: the run of 2026-11-21T09:00:06+00:00: users differs: 16 and 2";

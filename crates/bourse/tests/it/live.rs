@@ -2,7 +2,7 @@
 //! killed one.
 
 use crate::waiting::{measuring, run_folder, wait_for};
-use crate::{bourse, output, start, text};
+use crate::{bourse, one_line, output, start, text};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -160,8 +160,8 @@ fn a_run_that_was_killed_is_told_from_one_that_goes_on() {
     let mut child = long_run(folder.path());
     let run = measuring(folder.path());
     let name = run.file_name().expect("it has a name").to_str().expect("our names are text").to_owned();
-    let listed = || text(&output(folder.path(), &["runs", "ls"]).stdout);
-    assert!(listed().contains(&format!("running: {name}  micro-point-read")), "{}", listed());
+    let listed = || one_line(&text(&output(folder.path(), &["runs", "ls"]).stdout));
+    assert!(listed().contains(&format!("running: {name} micro-point-read")), "{}", listed());
     let refused = output(folder.path(), &["runs", "rm", &name]);
     assert!(refused.status.code() == Some(1) && text(&refused.stderr).contains("it goes on"), "{refused:?}");
     let watch = bourse(folder.path(), &["watch", &name])
@@ -181,7 +181,7 @@ fn a_run_that_was_killed_is_told_from_one_that_goes_on() {
         said.contains("error: the run was ended from outside") && said.contains("last known: micro-point-read"),
         "{said}"
     );
-    assert!(listed().contains(&format!("ended from outside: {name}  (`bourse runs rm {name}`")), "{}", listed());
+    assert!(listed().contains(&format!("ended from outside: {name} (`bourse runs rm {name}`")), "{}", listed());
     let none = output(folder.path(), &["watch"]);
     assert!(
         none.status.code() == Some(1) && text(&none.stderr).contains("no unfinished run in bourse-runs"),

@@ -35,6 +35,20 @@ fn a_plan_says_what_will_be_run_and_written() {
     shown("suite_run", &["suite", "run", "sqlite-wal", "--scale", "0.02", "--only", "2a"]);
 }
 
+/// A piped plan had lines of any length, whatever `COLUMNS` was.
+#[test]
+fn a_piped_plan_is_as_wide_as_columns_or_eighty() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let widest = |columns: Option<&str>| {
+        let mut command = bourse(folder.path(), &["tpce", "run", "sqlite:x.db", "--dry-run"]);
+        let command = command.env_remove("COLUMNS").envs(columns.map(|it| ("COLUMNS", it)));
+        let shown = text(&command.output().expect("it can be started").stdout);
+        shown.lines().map(|line| line.chars().count()).max().expect(&shown)
+    };
+    assert!((60..=80).contains(&widest(None)), "{}", widest(None));
+    assert!((81..=110).contains(&widest(Some("110"))), "{}", widest(Some("110")));
+}
+
 /// `unexpected argument '--dry-run'`, of the commands that take minutes.
 #[test]
 fn commands_without_rounds_have_a_plan_too() {
@@ -104,9 +118,9 @@ fn a_quick_look_is_taken_of_every_engine_in_this_process() {
 fn a_plan_of_many_cases_is_a_line_a_workload_on_one_screen() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let mut command = bourse(folder.path(), &["quick", "--dry-run"]);
-    let shown = text(&command.env_remove("BOURSE_VERBOSE").output().expect("it can be started").stdout);
-    let rows: usize = shown.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
-    assert!(rows <= 23, "{rows}: {shown}");
+    let command = command.env_remove("BOURSE_VERBOSE").env("COLUMNS", "80");
+    let shown = text(&command.output().expect("it can be started").stdout);
+    assert!(shown.lines().count() <= 23 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     assert!(shown.contains(" update on sqlite, ") && shown.contains("sqlite::memory:"), "{shown}");
     assert!(shown.contains("time     about ") && shown.contains(" min, up to "), "{shown}");
     assert!(shown.contains("-v lists each case and each file"), "{shown}");

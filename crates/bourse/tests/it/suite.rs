@@ -1,6 +1,6 @@
 //! The published experiments, rerun by the program.
 
-use crate::{bourse, output, start, text};
+use crate::{bourse, one_line, output, start, text};
 use bourse_record::Document as _;
 use bourse_verdict::suite::{CellState, SuiteFile};
 use std::fs;
@@ -21,7 +21,7 @@ fn every_suite_is_listed_and_shown() {
         assert!(all.lines().any(|line| line.starts_with(&suite.name)), "{all}");
         let one = text(&output(folder.path(), &["suite", "show", &suite.name]).stdout);
         for finding in &suite.findings {
-            assert!(one.contains(&finding.claim), "{one}");
+            assert!(one_line(&one).contains(&one_line(&finding.claim)), "{one}");
         }
     }
 }

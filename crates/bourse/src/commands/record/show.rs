@@ -2,7 +2,7 @@
 
 use super::folder::{ReadTrace, traces};
 use crate::failure::{Exit, Failure, Result};
-use crate::output::{has_color, terminal_width};
+use crate::output::{has_color, line_width};
 use bourse_engine::{Engine as _, EngineError, ErrorKind, Session, one_line, shortened};
 use bourse_engine_sqlite::StoredDatabase;
 use bourse_report::{Sheet, SheetEntry, TableCell};
@@ -306,7 +306,7 @@ impl ShownTrace {
     /// Text for the terminal, with so many statements, a line each; `None` shows all of them whole.
     pub(super) fn text(&self, most: Option<usize>) -> String {
         let shown = most.unwrap_or(usize::MAX).min(self.statements.len());
-        let width = terminal_width();
+        let width = line_width();
         let rows = self.statements.iter().take(shown).map(|it| {
             let sql = one_line(&it.sql);
             let sql = if most.is_some() { shortened(&sql, width.saturating_sub(BESIDE)) } else { sql.as_str().into() };
