@@ -234,6 +234,16 @@ pub(crate) fn starts_s(target: &str) -> u64 {
     kind_of(target).and_then(|kind| kind.starts_s).unwrap_or(0)
 }
 
+/// Approximate time that about so many disk states of a target take with so many trials of its planted faults, in nanoseconds.
+pub(crate) fn states_ns(target: &str, states: u64, trials: u32) -> u64 {
+    // Faults that are rare take most of a trial; of a server, which each state starts, few states are tried.
+    let (state_ns, of_trial) = match starts_s(target) {
+        0 => (SECOND / 50, 1_500),
+        _ => (SECOND / 2, states.saturating_mul(2).min(1_500)),
+    };
+    state_ns.saturating_mul(states.saturating_add(of_trial * u64::from(trials)))
+}
+
 /// Approximate time that a target's engine takes to load so many rows, in nanoseconds; 0 for engines without tables.
 pub(crate) fn loading_ns(target: &str, rows: u64) -> u64 {
     let rows_s = kind_of(target).and_then(|kind| kind.loads_rows_s);

@@ -24,8 +24,6 @@ const JOINED: usize = 4;
 const MOST_ROUNDS: u32 = 64;
 /// Disk states of the crash test of a target in this process and of a server, each of which starts one.
 const STATES: [u64; 2] = [1_000, 100];
-/// Time of a state of each, about.
-const STATE_NS: [u64; 2] = [SECOND / 25, SECOND / 2];
 
 /// A change of one option, with what it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,12 +185,11 @@ pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>> {
             .hint("--sweep OPTION=A,B names some; `bourse engines ENGINE` lists an engine's options");
         return Err(left_out.iter().fold(failure, |failure, why| failure.detail("left out", why)));
     }
-    let is_server = usize::from(engines::starts_s(&arguments.target) > 0);
     let all = || std::iter::once(&base).chain(raced.iter().map(|(_, case)| case));
     let round = all().map(about::round_ns).max().unwrap_or(0);
     let once = all().map(about::alone_ns).max().unwrap_or(0).saturating_sub(round);
-    let states = arguments.states.unwrap_or(STATES[is_server]);
-    let times = TuneTimes { once, round, crash: states.saturating_mul(STATE_NS[is_server]) };
+    let states = arguments.states.unwrap_or(STATES[usize::from(engines::starts_s(&arguments.target) > 0)]);
+    let times = TuneTimes { once, round, crash: engines::states_ns(&arguments.target, states, 0) };
     let asked_ns = arguments.budget.map(nanoseconds);
     let schedule = |budget_ns| schedule(raced.len(), options.len(), times, budget_ns);
     let (schedule, budget_ns) = match (schedule(asked_ns.unwrap_or(BUDGET_NS)), asked_ns) {

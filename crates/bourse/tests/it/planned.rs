@@ -85,6 +85,20 @@ fn commands_without_rounds_have_a_plan_too() {
     }
 }
 
+/// Trials of planted faults were announced to take no time.
+#[test]
+fn a_crash_test_announces_the_time_of_its_planted_faults() {
+    let of = |target: &str, states: &str, faults: &str| {
+        let shown = plan(&["crash", target, "--only", "states", "--states", states, "--faults", faults]);
+        shown.lines().find(|line| line.starts_with("time     ")).expect(&shown).to_owned()
+    };
+    assert_eq!(of("sqlite:?sync=full", "500", "0"), "time     about 10 s");
+    assert_eq!(of("sqlite:?sync=full", "500", "2"), "time     about 1 min 10 s");
+    assert_eq!(of("sqlite:?sync=full", "all", "2"), "time     unknown");
+    assert_eq!(of("mariadb+private:", "100", "0"), "time     about 50 s");
+    assert_eq!(of("mariadb+private:", "100", "1"), "time     about 2 min 30 s");
+}
+
 #[test]
 fn a_plan_says_which_process_a_round_is_in() {
     let of = |arguments: &[&str]| plan(arguments).lines().find(|line| line.starts_with("process ")).map(str::to_owned);

@@ -5,7 +5,7 @@ mod enumerated;
 
 pub(crate) use enumerated::work;
 
-use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs};
+use crate::args::{CrashArgs, CrashCases, CrashPart};
 use crate::commands::acid::FileSite;
 use crate::commands::tpce::acid::{default_target, describe_database};
 use crate::failure::{Exit, Failure, Result};
@@ -175,36 +175,30 @@ fn crash_all(
 
 /// Plan of the command.
 fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps<'static> {
-    /// Time of each requested state over all usual settings, with the planted faults.
-    const STATE_NS: u64 = SECOND / 100;
-    /// Time of each requested state of another engine, with the planted faults: in this process, and of a server that is started.
-    const OTHER_STATE_NS: [u64; 2] = [SECOND / 25, SECOND / 2];
+    /// Targets that take as long as the usual settings of SQLite, or all, which are shared out over CPUs.
+    const SETTINGS: [usize; 2] = [5, 15];
     /// Time of a crash with its recovery and checks, and of two sampled states, as multiples of loading the database.
     const CRASHED: u64 = 3;
-    let CrashArgs { times, samples, seed, states, cases, .. } = *arguments;
-    let DatabaseArgs { customers, days, .. } = arguments.database;
+    let CrashArgs { times, samples, seed, states, cases, faults, .. } = *arguments;
     let (mut all, mut about_ns) = (Vec::new(), 0_u64);
     if wants_states {
-        let (number, each) = states.0.map_or(("every".to_owned(), 0), |number| (format!("about {number}"), number));
-        let settings = match cases {
-            CrashCases::Usual => 1,
-            CrashCases::All => 3,
-        };
+        let number = states.0.map_or("every".to_owned(), |number| format!("about {number}"));
         let others = enumerated::targets(arguments);
         let sqlite = if arguments.target.is_none() { vec!["SQLite".to_owned()] } else { Vec::new() };
-        let engines = [sqlite, others.clone()].concat().join(", ");
+        let engines = [&sqlite[..], &others].concat().join(", ");
         all.push(format!(
             "disk states that power losses leave of small databases ({engines}): {number} for each setting"
         ));
-        let settings = if arguments.target.is_none() { settings } else { 0 };
-        let state_ns = |target: &String| OTHER_STATE_NS[usize::from(engines::starts_s(target) > 0)];
-        about_ns = each.saturating_mul(STATE_NS * settings + others.iter().map(state_ns).sum::<u64>());
+        let settings = sqlite.len() * SETTINGS[usize::from(cases == CrashCases::All)];
+        let each = states.0.map(|each| each.saturating_mul(arguments.profile.len().max(1) as u64));
+        let timed = std::iter::repeat_n("sqlite:", settings).chain(others.iter().map(String::as_str));
+        about_ns = timed.filter_map(|it| Some(engines::states_ns(it, each?, faults))).fold(0, u64::saturating_add);
     }
     for target in targets {
         let starts_s = engines::starts_s(target);
         let (ways, sampled) = if starts_s == 0 { (2, u64::from(samples) / 2) } else { (1, 0) };
         let works = ways * CRASHED * u64::from(times) + sampled;
-        let once_ns = load_ns(target, customers, days);
+        let once_ns = load_ns(target, arguments.database.customers, arguments.database.days);
         about_ns = about_ns.saturating_add(once_ns.saturating_mul(works)).saturating_add(starts_s * SECOND);
         let drawn =
             if sampled > 0 { format!(", {samples} disk states drawn from a recorded load") } else { String::new() };
