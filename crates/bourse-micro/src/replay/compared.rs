@@ -63,7 +63,7 @@ pub(super) struct RoundState {
     pub(super) lacking: DifferingTables,
     /// Tables and columns whose values differ because of a clock or random numbers.
     pub(super) clocks: DifferingTables,
-    /// Tables whose rows may be others because a clock or random numbers decided what was written.
+    /// Tables whose rows may be others because a clock, random numbers or writes of other connections decided what was written.
     pub(super) decided: DifferingTables,
     pub(super) keys: Keys,
     /// Columns with a collation of their own, whose values masks do not keep as equal; `None` if no values are masked.
@@ -87,7 +87,7 @@ pub(super) struct RoundState {
     /// Whether each statement is left out, because the engine has refused it.
     is_left_out: Vec<AtomicBool>,
     executed: AtomicU64,
-    /// Number of executions that returned rows, and of those whose number of changed rows is undetermined because of triggers.
+    /// Number of executions that returned rows, and of those whose number of changed rows is undetermined.
     read: AtomicU64,
     findings: Mutex<[Findings; 4]>,
     /// Numbers of undetermined results by their reasons.
@@ -211,17 +211,23 @@ impl RoundState {
         let decided = || {
             let masks = if self.collated.is_some() { "masks, " } else { "" };
             let tables = self.decided.concerned(statement)?;
-            Some(format!("rows of {tables}: {masks}a clock or random numbers decided them"))
+            Some(format!(
+                "rows of {tables}: {masks}a clock, random numbers or another connection's writes decided them"
+            ))
         };
+        let is_copy =
+            !statement.reads && !recording.units[step.unit].surely_writes && statement.names.contains("select");
+        let beside = is_copy.then(|| self.beside(recording, step)).flatten();
         let masked = self.is_beyond_masks(statement).then(|| MASKED.to_owned());
         if comparison == Comparison::Different
-            && let Some(why) = masked.or_else(decided)
+            && let Some(why) = masked.or_else(decided).or(beside.map(str::to_owned))
         {
             self.decided.missed(step.statement, &recording.statements);
+            self.read.fetch_add(u64::from(!statement.is_query), Ordering::Relaxed);
             return self.undecided(recording, step, why);
         }
         let has_effect = step.changes > 0 || !matches!(found, Ok(Found::Changes(0) | Found::Nothing));
-        if !statement.reads && has_effect && self.is_decided_by_clock(statement) {
+        if !statement.reads && has_effect && (beside.is_some() || self.is_decided_by_clock(statement)) {
             self.decided.missed(step.statement, &recording.statements);
         }
         self.decided.executed(step.statement, &recording.statements);
@@ -314,8 +320,22 @@ impl RoundState {
         }
     }
 
+    /// Reason that a step may have read the state before or after writes beside it; `None` if no table that it reads was written.
+    fn beside(&self, recording: &Recording, step: &Step) -> Option<&'static str> {
+        let statement = &recording.statements[step.statement];
+        let reads_from = |beside: &BTreeSet<usize>| {
+            !beside.is_empty() && self.lacking.reads_from(statement, beside, &recording.statements)
+        };
+        if reads_from(&step.beside) {
+            Some("the program wrote while it read the rows")
+        } else {
+            let written = recording.written_beside(&recording.units[step.unit]);
+            reads_from(&written).then_some("another connection wrote meanwhile")
+        }
+    }
+
     fn compare_rows(&self, recording: &Recording, step: &Step, found: RowsDigest) -> Comparison {
-        let (statement, unit) = (&recording.statements[step.statement], &recording.units[step.unit]);
+        let statement = &recording.statements[step.statement];
         self.read.fetch_add(1, Ordering::Relaxed);
         let is_as_many = found.rows == step.rows.rows;
         let known = self.recorded(step);
@@ -327,13 +347,8 @@ impl RoundState {
         }
         let choice = self.keys.choice(statement);
         let of_clock = || self.clocks.concerned(statement).filter(|_| is_as_many);
-        let reads_from = |beside: &BTreeSet<usize>| {
-            !beside.is_empty() && self.lacking.reads_from(statement, beside, &recording.statements)
-        };
-        let undecided = if reads_from(&step.beside) {
-            "the program wrote while it read the rows"
-        } else if reads_from(&recording.written_beside(unit)) {
-            "another connection wrote meanwhile"
+        let undecided = if let Some(why) = self.beside(recording, step) {
+            why
         } else if statement.is_vague || choice.is_within {
             VAGUE
         } else if self.has_one_writer && CONNECTIONS.iter().any(|it| statement.names.contains(*it)) {

@@ -54,6 +54,10 @@ pub(super) struct RecordedStatement {
     /// Table that it changes; `None` if its words do not show it.
     pub(super) target: Option<String>,
     pub(super) reads: bool,
+    /// Whether it may change nothing that another connection sees: a temporary table, a setting, or what is there, or missing, already.
+    pub(super) may_change_nothing: bool,
+    /// Whether it declares a temporary object.
+    is_temporary: bool,
     pub(super) control: Option<Control>,
     /// Whether it undoes what its transaction wrote, maybe to a savepoint.
     pub(super) undoes: bool,
@@ -88,6 +92,15 @@ impl Statements {
         self.all.push(RecordedStatement::of(sql, is_read_only));
         self.all.len() - 1
     }
+
+    /// Finds the statements that change temporary tables.
+    pub(super) fn mark_temporary(&mut self) {
+        let name = |it: &RecordedStatement| Some(it.target.as_ref()?.trim_start_matches("temp.").to_owned());
+        let temporary: BTreeSet<_> = self.all.iter().filter(|it| it.is_temporary).filter_map(name).collect();
+        for statement in &mut self.all {
+            statement.may_change_nothing |= name(statement).is_some_and(|name| temporary.contains(&name));
+        }
+    }
 }
 
 impl RecordedStatement {
@@ -104,6 +117,8 @@ impl RecordedStatement {
         };
         let is_query = matches!(first, "select" | "values" | "explain" | "pragma") || (first == "with" && is_read_only);
         let declares = matches!(first, "create" | "alter");
+        let has_exists = shape.names.contains("exists");
+        let is_temporary = first == "create" && (shape.names.contains("temp") || shape.names.contains("temporary"));
         let changes_rows = !is_read_only && matches!(first, "insert" | "update" | "delete" | "replace" | "with");
         // A text lives as long as the process, as all statements do.
         let numbered: &'static str = numbered(sql).leak();
@@ -136,6 +151,8 @@ impl RecordedStatement {
             has_star: shape.has_star,
             target: shape.target,
             reads: is_read_only,
+            may_change_nothing: first == "pragma" || is_temporary || (has_exists && matches!(first, "create" | "drop")),
+            is_temporary,
             control,
             undoes: first == "rollback",
             duration_ns: 0,

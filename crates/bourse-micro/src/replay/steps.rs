@@ -63,6 +63,8 @@ pub(super) struct Unit {
     last_ns: u64,
     end_ns: u64,
     pub(super) writes: bool,
+    /// Whether it surely changes what other connections see.
+    pub(super) surely_writes: bool,
     /// Place among all units by their ends.
     pub(super) rank: usize,
     /// Number of units, by their ends, that have to end before.
@@ -88,6 +90,7 @@ impl Recording {
     /// Gives connections to users, one after another where they did not overlap, and orders their transactions.
     pub(super) fn lay_out(&mut self, mut connections: Vec<RecordedConnection>, statements: &mut Statements) {
         connections.sort_by_key(|it| it.from_ns);
+        statements.mark_temporary();
         let first = connections.iter().flat_map(|it| it.executed.first()).map(|(begin, ..)| *begin).min().unwrap_or(0);
         // For each user the end of its last connection.
         let mut free: Vec<u64> = Vec::new();
@@ -184,8 +187,9 @@ impl Recording {
             let begins_unit = !is_open;
             let due_ns = begin_ns.saturating_sub(first);
             unended.retain(|at| steps[*at].until_ns > due_ns);
+            let surely_writes = !statements.all[statement].reads && !statements.all[statement].may_change_nothing;
             // While it writes, no other connection has written since the state that it reads.
-            if (unended.is_empty() && begins_unit) || (!statements.all[statement].reads && executed.code == 0) {
+            if (unended.is_empty() && begins_unit) || (surely_writes && executed.code == 0) {
                 reads_from_ns = begin_ns;
             }
             match action {
@@ -205,6 +209,7 @@ impl Recording {
             self.units[unit].last_ns = begin_ns;
             self.units[unit].end_ns = self.units[unit].end_ns.max(end_ns);
             self.units[unit].writes |= !statements.all[statement].reads;
+            self.units[unit].surely_writes |= surely_writes;
             let mut beside = BTreeSet::new();
             if !unended.is_empty() {
                 let reads = |number: usize| statements.all[number].reads;
@@ -296,7 +301,8 @@ impl Recording {
             if unit.writes {
                 unit.after_writers = writers_before;
                 writers_before += 1;
-            } else {
+            }
+            if !unit.surely_writes {
                 unit.beside = ended..open.max(ended);
             }
         }

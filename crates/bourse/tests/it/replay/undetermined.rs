@@ -143,7 +143,7 @@ fn numbers_of_rows_that_masks_do_not_keep_are_undetermined() {
         ("SELECT id FROM u WHERE name = ?", &[&[1_i64][..]][..], 0, format!("(1 × {why})")),
         ("SELECT id FROM t WHERE id + 2 > ?", &[&[1]], 0, format!("(1 × {why})")),
         ("SELECT id FROM t ORDER BY id LIMIT ?", &[&[1]], 0, format!("(1 × {why})")),
-        ("SELECT id FROM v WHERE id < ?", &[], 0, "rows of v: masks, a clock or random numbers".to_owned()),
+        ("SELECT id FROM v WHERE id < ?", &[], 0, "rows of v: masks, a clock, random numbers".to_owned()),
         ("DELETE FROM u WHERE abs(id) = ?", &[], 1, format!("{why}, 1 × rows of u: masks, a clock")),
     ] {
         let (code, said, run) = masked(sql, rows, changes);
@@ -239,7 +239,7 @@ fn what_a_clock_or_a_random_key_decides_is_undetermined() {
         });
         assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{sql}: {said}");
         assert!(said.contains(words) && !said.contains("lacks writes"), "{sql}: {said}");
-        let follows = said.contains("a clock or random numbers decided them");
+        let follows = said.contains("a clock, random numbers or another connection's writes decided them");
         assert_eq!(follows, *changes > 0, "{sql}: {said}");
     }
     // Other conditions are compared.
@@ -317,6 +317,44 @@ fn an_open_statement_keeps_the_state_that_its_connection_reads() {
     let (code, said, _) = holds(|_| (), "u", true);
     assert_eq!(code, Some(3), "{said}");
     let (code, said, _) = holds(|trace| trace.execute(1, "DELETE FROM t WHERE id = 99", &[], &[], 0), "u", false);
+    assert_eq!(code, Some(3), "{said}");
+}
+
+/// Changes of temporary tables, and declarations of what was there, once had their transaction wait for those of other connections, whose
+/// rows were then differences.
+#[test]
+fn a_transaction_whose_changes_nobody_else_sees_may_have_read_the_state_before_others() {
+    let open = [false, false];
+    let judged = |changes: &str, copies: bool| {
+        planted(|trace| {
+            trace.execute_as(1, "BEGIN", &[], &[], 0, [true, false], 0);
+            trace.execute_as(1, "SELECT count(*) FROM t", &[], &[&[5]], 0, open, 0);
+            trace.execute_as(1, changes, &[], &[], 0, open, 0);
+            trace.execute(2, "INSERT INTO t(id) VALUES (70)", &[], &[], 1);
+            if copies {
+                trace.execute_as(1, "INSERT INTO u SELECT id FROM t", &[], &[], 5, open, 0);
+                trace.execute_as(1, "SELECT count(*) FROM u", &[], &[&[5]], 0, open, 0);
+            }
+            trace.execute_as(1, "COMMIT", &[], &[], 0, [false, true], 0);
+        })
+    };
+    for changes in [
+        "CREATE TEMP TABLE u(v)",
+        "CREATE TABLE temp.u(v)",
+        "CREATE TABLE IF NOT EXISTS t(id)",
+        "DROP TABLE IF EXISTS temp.u",
+    ] {
+        let (code, said, _) = judged(changes, false);
+        assert!(code == Some(0) && said.contains("1 × another connection wrote meanwhile"), "{changes}: {said}");
+    }
+    let (code, said, _) = judged("CREATE TEMP TABLE u(v)", true);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("2 × another connection wrote meanwhile"), "{said}");
+    assert!(
+        said.contains("1 × rows of u: a clock, random numbers or another connection's writes decided them"),
+        "{said}"
+    );
+    let (code, said, _) = judged("CREATE TABLE u(v)", true);
     assert_eq!(code, Some(3), "{said}");
 }
 
