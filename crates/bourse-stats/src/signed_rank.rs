@@ -87,7 +87,7 @@ pub fn p_of_pairs(pairs: &[(f64, f64)]) -> Option<f64> {
     let averages = walsh(&log_ratios(pairs)?);
     let not_above = averages.iter().filter(|it| **it <= 0.0).count();
     let not_below = averages.iter().filter(|it| **it >= 0.0).count();
-    Some((2.0 * below(pairs.len(), not_above.min(not_below))).min(1.0))
+    Some((2.0 * below(pairs.len())(not_above.min(not_below))).min(1.0))
 }
 
 /// Minimum number of values for an interval: 2 / 2^n must not exceed 1 − [`LEVEL`].
@@ -128,29 +128,29 @@ fn walsh(values: &[f64]) -> Vec<f64> {
 
 /// Rank from either end of the sorted averages that bounds the interval, and its level.
 fn place(count: usize, least: f64) -> Option<(usize, f64)> {
-    let level = |place: usize| 1.0 - 2.0 * below(count, place - 1);
-    let most = count * (count + 1) / 4;
-    let place = (1..=most).take_while(|place| level(*place) >= least).last()?;
-    Some((place, level(place)))
+    let below = below(count);
+    let places = (1..=count * (count + 1) / 4).map(|place| (place, 1.0 - 2.0 * below(place - 1)));
+    places.take_while(|(_, level)| *level >= least).last()
 }
 
-/// Probability that the signed-rank statistic of `count` values is at most `sum`.
-fn below(count: usize, sum: usize) -> f64 {
-    if count > COUNTED {
-        let n = count as f64;
-        let (mean, variance) = (n * (n + 1.0) / 4.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0);
-        return normal_below((sum as f64 + 0.5 - mean) / variance.sqrt());
-    }
-    let mut share = vec![0.0; count * (count + 1) / 2 + 1];
+/// Probability, by sum, that the signed-rank statistic of `count` values is at most that sum.
+fn below(count: usize) -> impl Fn(usize) -> f64 {
+    let (counted, n) = (count.min(COUNTED), count as f64);
+    let mut share = vec![0.0; counted * (counted + 1) / 2 + 1];
     share[0] = 1.0;
-    for rank in 1..=count {
+    for rank in 1..=counted {
         // With a minus the rank adds nothing, with a plus itself.
         for at in (0..share.len()).rev() {
-            let with = if at >= rank { share[at - rank] } else { 0.0 };
-            share[at] = (share[at] + with) / 2.0;
+            share[at] = (share[at] + if at >= rank { share[at - rank] } else { 0.0 }) / 2.0;
         }
     }
-    share.iter().take(sum + 1).sum()
+    move |sum| {
+        if count == counted {
+            return share.iter().take(sum + 1).sum();
+        }
+        let (mean, variance) = (n * (n + 1.0) / 4.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0);
+        normal_below((sum as f64 + 0.5 - mean) / variance.sqrt())
+    }
 }
 
 /// Normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17).
