@@ -294,6 +294,9 @@ mod tests {
     }
 
     proptest! {
+        // A case makes and packs some forty histograms.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         /// Compares two merged recorders with one that recorded everything.
         #[test]
         fn merging_loses_nothing(
