@@ -154,18 +154,18 @@ fn thousands_of_transactions_do_what_the_reference_does_and_are_reconciled() {
     let size = Tpcc::smallest();
     let (engine, fingerprint) = loaded(&size);
     let before = Tpcc.growths().before(&mut *engine.session().unwrap()).unwrap();
-    let extent = Extent { transactions: 12_000, digest_every: 3_000, whole_tables: true };
+    let extent = Extent { transactions: 4_000, digest_every: 1_000, whole_tables: true };
     let session = engine.session().unwrap();
     let mut subjects = [Tpcc.subject("sqlite", session), Box::new(Reference::load(&Tpcc, &size))];
     let (mut script, progress) = (Sequence::<Tpcc>::new(&size, 1), &mut |_| ControlFlow::Continue(()));
     let verdict = lockstep::verify(&mut subjects, &mut script, Tpcc.tables(), &extent, progress).unwrap();
     assert!(verdict.difference.is_none(), "{}", verdict.difference.unwrap());
-    assert_eq!((verdict.transactions, verdict.digests.len(), verdict.missing().len()), (12_000, 9, 0));
+    assert_eq!((verdict.transactions, verdict.digests.len(), verdict.missing().len()), (4_000, 9, 0));
     assert!(verdict.has("New-Order", 1), "{:?}", verdict.outcomes);
     assert_eq!(failed(&engine, &fingerprint), [""; 0]);
     // The same inputs once more, their outputs alone: what the ledger counts is what the database has gained.
     let (mut ledger, mut reference) = (Ledger::default(), bourse_oltp::verify::ReferenceTables::load(&Tpcc, &size));
-    for input in Tpcc::emulator(&size, 1, 0).take(12_000) {
+    for input in Tpcc::emulator(&size, 1, 0).take(4_000) {
         let (_, output) = Tpcc::expected(&mut reference, &input);
         ledger.judged(&Tpcc::judge(&input, &output));
         reference.settle();
