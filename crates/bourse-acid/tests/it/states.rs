@@ -4,9 +4,10 @@
 use bourse_acid::AcidError;
 use bourse_acid::states::{Cases, RecordedWork, Recordings, StatesOptions, enumerate, replay};
 use bourse_engine::Engine;
-use bourse_record::crash::{Guarantee, StatesRow};
+use bourse_record::crash::{Guarantee, StatesRow, StatesSection};
 use std::io;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 /// Environment variable with the work of a recorded process.
@@ -37,6 +38,25 @@ fn recordings(test: &str) -> Option<Recordings<'static>> {
     Recordings::new(&recorded, &NEVER).map_err(|why| bourse_testkit::skipped(test, why)).ok()
 }
 
+const SEED: u64 = 7;
+
+/// States of the usual cases, enumerated by the first test that asks for them.
+fn enumerated(recordings: &Recordings<'_>) -> &'static StatesSection {
+    static FOUND: OnceLock<StatesSection> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let options = StatesOptions {
+            cases: Cases::Usual,
+            targets: &[],
+            devices: &[],
+            states: Some(400),
+            seed: SEED,
+            fault_runs: 1,
+        };
+        let kept = tempfile::tempdir().expect("there is room for a folder");
+        enumerate(&options, recordings, kept.path(), &|_| ()).expect("it can be recorded")
+    })
+}
+
 fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
     rows.iter().find(|row| row.case == case).unwrap_or_else(|| panic!("{case} is enumerated"))
 }
@@ -46,10 +66,7 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
     let Some(recordings) = recordings("states::each_journal_mode_keeps_what_it_promises_and_faults_are_found") else {
         return;
     };
-    let options =
-        StatesOptions { cases: Cases::Usual, targets: &[], devices: &[], states: Some(400), seed: 7, fault_runs: 1 };
-    let kept = tempfile::tempdir().expect("there is room for a folder");
-    let found = enumerate(&options, &recordings, kept.path(), &|_| ()).expect("it can be recorded");
+    let found = enumerated(&recordings);
     for row in &found.rows {
         assert!(row.holds(), "{} promises {}: {:?}", row.case, row.promised, row.examples);
         assert!(row.states > 0 && row.distinct <= row.states, "{}", row.case);
@@ -77,26 +94,23 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
 #[test]
 fn a_state_is_made_again_from_its_name_and_the_seed() {
     let Some(recordings) = recordings("states::a_state_is_made_again_from_its_name_and_the_seed") else { return };
-    let options =
-        StatesOptions { cases: Cases::Usual, targets: &[], devices: &[], states: Some(200), seed: 3, fault_runs: 0 };
-    let kept = tempfile::tempdir().expect("there is room for a folder");
-    let found = enumerate(&options, &recordings, kept.path(), &|_| ()).expect("it can be recorded");
+    let found = enumerated(&recordings);
     let example = row(&found.rows, "wal-off").examples.first().expect("it loses commits");
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let files = |name: &str| std::fs::read(folder.path().join(name).join("db")).expect("it was written");
-    let replayed = replay(&recordings, &example.state, 3, &folder.path().join("once")).expect("it is one of them");
+    let replayed = replay(&recordings, &example.state, SEED, &folder.path().join("once")).expect("it is one of them");
     assert_eq!((&replayed.found, replayed.acknowledged), (&example.found, example.acknowledged));
     assert!(!replayed.is_broken, "nothing was promised");
-    replay(&recordings, &example.state, 3, &folder.path().join("again")).expect("it is one of them");
+    replay(&recordings, &example.state, SEED, &folder.path().join("again")).expect("it is one of them");
     assert!(files("once") == files("again"), "byte for byte");
-    replay(&recordings, &example.state, 3, &folder.path().join("again")).expect_err("no file is replaced");
+    replay(&recordings, &example.state, SEED, &folder.path().join("again")).expect_err("no file is replaced");
     for (name, why) in [
         ("wal-full", "expected CASE/POINT:SELECTION"),
         ("wal-fully/1:none", "expected JOURNAL-SYNC"),
         ("wal-full/1:some", "expected POINT:SELECTION"),
         ("wal-full/999999:none", "has no state"),
     ] {
-        let refused = replay(&recordings, name, 3, folder.path()).expect_err(name).to_string();
+        let refused = replay(&recordings, name, SEED, folder.path()).expect_err(name).to_string();
         assert!(refused.contains(why), "{name}: {refused}");
     }
 }
