@@ -18,11 +18,14 @@ fn sqlite(folder: &tempfile::TempDir) -> SqliteEngine {
     bourse_engine_sqlite::open(&format!("sqlite:{}?journal=wal&sync=off", place.display())).unwrap()
 }
 
-/// Figures of 20,000 transactions, and the checks that failed.
-fn examined(engine: &dyn Engine, options: &[(&str, &str)]) -> (HistoryFigures, Vec<Check>) {
+/// Transactions of each of four users.
+const EACH: u64 = 5_000;
+
+/// Figures of four times `each` transactions, and the checks that failed.
+fn examined(engine: &dyn Engine, options: &[(&str, &str)], each: u64) -> (HistoryFigures, Vec<Check>) {
     let case = find("history").unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
-    let timing = counted(5_000);
+    let timing = counted(each);
     let result = run_round(&case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
     assert!(result.fault.is_none(), "{:?}", result.fault);
     let failed = result.round.checks.into_iter().filter(|check| check.status == CheckStatus::Failed).collect();
@@ -32,23 +35,45 @@ fn examined(engine: &dyn Engine, options: &[(&str, &str)]) -> (HistoryFigures, V
 #[test]
 fn an_engine_that_keeps_its_promise_is_not_accused() {
     let folder = tempfile::tempdir().unwrap();
-    let (figures, failed) = examined(&sqlite(&folder), &[]);
+    let (figures, failed) = examined(&sqlite(&folder), &[], EACH);
     assert!(failed.is_empty() && !figures.is_broken, "{failed:?}");
     assert!(figures.committed > 19_000 && figures.rolled_back > 300, "{figures:?}");
     assert!(figures.overlapping > 1_000, "{} pairs overlapped", figures.overlapping);
 }
 
-#[test]
-fn a_history_of_each_kind_is_kept_and_stored() {
+/// Records a history of a kind, of which `files` are stored.
+fn is_kept_and_stored(kind: &str, files: usize) {
     let folder = tempfile::tempdir().unwrap();
-    for kind in ["append", "register", "range", "bank", "count"] {
-        let stored = folder.path().join(kind);
-        let stored = stored.to_str().unwrap();
-        let (figures, failed) = examined(&sqlite(&folder), &[("kind", kind), ("history", stored)]);
-        assert!(failed.is_empty() && figures.overlapping > 100, "{kind}: {failed:?}, {figures:?}");
-        let files = std::fs::read_dir(stored).unwrap().count();
-        assert_eq!(files, if matches!(kind, "append" | "register") { 2 } else { 1 }, "{kind}");
-    }
+    let stored = folder.path().join(kind);
+    let stored = stored.to_str().unwrap();
+    let (figures, failed) = examined(&sqlite(&folder), &[("kind", kind), ("history", stored)], EACH / 4);
+    assert!(failed.is_empty() && figures.overlapping > 100, "{kind}: {failed:?}, {figures:?}");
+    assert_eq!(std::fs::read_dir(stored).unwrap().count(), files, "{kind}");
+}
+
+#[test]
+fn a_history_of_appends_is_kept_and_stored() {
+    is_kept_and_stored("append", 2);
+}
+
+#[test]
+fn a_history_of_registers_is_kept_and_stored() {
+    is_kept_and_stored("register", 2);
+}
+
+#[test]
+fn a_history_of_ranges_is_kept_and_stored() {
+    is_kept_and_stored("range", 1);
+}
+
+#[test]
+fn a_history_of_a_bank_is_kept_and_stored() {
+    is_kept_and_stored("bank", 1);
+}
+
+#[test]
+fn a_history_of_counts_is_kept_and_stored() {
+    is_kept_and_stored("count", 1);
 }
 
 /// Keys of the operations that use one row.
@@ -63,7 +88,7 @@ fn keys(transaction: &Transaction) -> impl Iterator<Item = u64> {
 fn pairs_on_cold_rows() -> usize {
     let folder = tempfile::tempdir().unwrap();
     let stored = folder.path().join("stored");
-    examined(&sqlite(&folder), &[("kind", "register"), ("history", stored.to_str().unwrap())]);
+    examined(&sqlite(&folder), &[("kind", "register"), ("history", stored.to_str().unwrap())], EACH);
     let file = std::fs::read_dir(&stored).unwrap().map(|file| file.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|it| it == "json")).unwrap();
     let mut history = History::read(BufReader::new(File::open(file).unwrap())).unwrap();
