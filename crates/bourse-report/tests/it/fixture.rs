@@ -7,6 +7,8 @@ use bourse_record::{
     Scale, Series, SeriesColumn, Storage, TimeSpent, TimeSplit, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 mod variants;
 
@@ -31,8 +33,14 @@ pub(crate) fn pair(name: &str, value: &str) -> NameValue {
     NameValue { name: name.to_owned(), value: value.to_owned() }
 }
 
-/// A distribution with a tail: 84 of 100 near the typical time, 15 at twice it, one at twelve times.
+/// A distribution with a tail: 84 of 100 near the typical time, 15 at twice it, one at twelve times. Packed once for all tests.
 pub(crate) fn distribution(count: u64, typical_us: u64) -> Distribution {
+    static PACKED: Mutex<BTreeMap<(u64, u64), Distribution>> = Mutex::new(BTreeMap::new());
+    let mut packed = PACKED.lock().expect("times are within the range");
+    packed.entry((count, typical_us)).or_insert_with(|| packed_distribution(count, typical_us)).clone()
+}
+
+fn packed_distribution(count: u64, typical_us: u64) -> Distribution {
     let mut histogram = Histogram::new(3).expect("three figures");
     for nth in 0..count {
         let spread = 850 + (nth * 37) % 300;

@@ -8,6 +8,7 @@ use bourse_verdict::suite::SuiteFile;
 use roxmltree::{Document, Node, ParsingOptions};
 use sha2::Digest as _;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// The page is also well-formed XML, so that a strict parser can find misplaced markup.
 fn parsed(page: &str) -> Document<'_> {
@@ -43,7 +44,12 @@ fn comparison() -> String {
 }
 
 /// A page of every kind, with its name.
-pub(crate) fn pages() -> Vec<(String, String)> {
+pub(crate) fn pages() -> &'static [(String, String)] {
+    static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(drawn_pages);
+    &PAGES
+}
+
+fn drawn_pages() -> Vec<(String, String)> {
     let runs = fixture::all().into_iter().map(|(name, file)| (name.to_owned(), html(&file)));
     let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/suite_document/suite.json");
     let suite = SuiteFile::read(&seed).expect("a seed of fuzzing is a document");
@@ -55,7 +61,7 @@ pub(crate) fn pages() -> Vec<(String, String)> {
 #[test]
 fn every_page_begins_with_its_title_and_has_a_caption_for_each_table() {
     for (name, page) in pages() {
-        let document = parsed(&page);
+        let document = parsed(page);
         assert_eq!(elements(&document, "h1").count(), 1, "{name}");
         let skip = elements(&document, "a").next().expect("a link to skip by");
         assert_eq!((skip.attribute("class"), skip.attribute("href")), (Some("skip"), Some("#answer")), "{name}");
@@ -82,8 +88,8 @@ fn a_comparison_has_its_verdict_and_its_picture() {
 
 #[test]
 fn a_suite_has_our_figures_beside_the_published_ones() {
-    let (_, page) = pages().into_iter().find(|(name, _)| name == "suite").expect("it is among the pages");
-    let document = parsed(&page);
+    let (_, page) = pages().iter().find(|(name, _)| name == "suite").expect("it is among the pages");
+    let document = parsed(page);
     let charts = with_class(&document, "chart");
     let marks: Vec<_> = charts.iter().filter(|chart| chart.attribute("data-chart") == Some("published")).collect();
     assert!(!marks.is_empty());
@@ -116,7 +122,7 @@ fn several_cases_have_a_chart_a_ranking_and_their_series_over_one_another() {
 #[test]
 fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
     for (name, page) in pages() {
-        let document = parsed(&page);
+        let document = parsed(page);
         for node in document.descendants().filter(Node::is_element) {
             let tag = node.tag_name().name();
             let foreign = ["link", "img", "iframe", "object", "embed", "audio", "video", "image", "use", "base"];
@@ -151,7 +157,7 @@ fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
 #[test]
 fn ids_are_the_pages_only_ones_and_lead_somewhere() {
     for (name, page) in pages() {
-        let document = parsed(&page);
+        let document = parsed(page);
         let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
         let mut unique = ids.clone();
         unique.sort_unstable();
@@ -225,7 +231,7 @@ fn two_hours_make_no_larger_a_page_than_a_reader_can_load() {
 #[test]
 fn drawings_stay_within_themselves() {
     for (name, page) in pages() {
-        let document = parsed(&page);
+        let document = parsed(page);
         for svg in elements(&document, "svg") {
             let sizes = svg.attribute("viewBox").expect("each drawing has a size");
             let sizes: Vec<f64> = sizes.split(' ').map(|size| size.parse().expect("a size is a number")).collect();
@@ -444,9 +450,9 @@ fn pages_to_look_at() {
         return bourse_testkit::skipped("pages_to_look_at", "BOURSE_PAGES names no folder");
     };
     let long = [("ten", ten_cases()), ("long", fixture::long())].map(|(name, file)| (name.to_owned(), html(&file)));
-    for (name, page) in pages().into_iter().chain(long) {
+    for (name, page) in pages().iter().chain(&long) {
         let path = Path::new(&folder).join(format!("{name}.html"));
-        std::fs::write(&path, &page).expect("the folder can be written to");
-        assert_eq!(std::fs::read_to_string(&path).expect("what was written can be read"), page);
+        std::fs::write(&path, page).expect("the folder can be written to");
+        assert_eq!(std::fs::read_to_string(&path).expect("what was written can be read"), *page);
     }
 }
