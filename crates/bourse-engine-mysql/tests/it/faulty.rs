@@ -1,11 +1,13 @@
 //! Several addresses, and connections that fail: a proxy in front of a private server makes faults at chosen moments.
 
 use crate::server;
+use crate::tpce::loaded;
 use bourse_engine::{Access, Engine as _, Isolation};
 use bourse_engine_mysql::{Launch, MysqlEngine, open};
 use bourse_testkit::proxy::{FaultMoment, FaultRule, Proxy, ProxyFault, ProxyProtocol};
+use bourse_testkit::server::{begin_load, names};
 use bourse_testkit::{each_has_acted, each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
-use bourse_tpce::testkit::{RunSize, run_and_check, stays_consistent_through_faults};
+use bourse_tpce::testkit::{RunSize, run_and_check, run_loaded_and_check, stays_consistent_through_faults};
 
 /// Errors that the proxy raises for a statement and a commit.
 const CONFLICTS: [ProxyFault; 2] = [
@@ -43,7 +45,7 @@ fn what_was_acknowledged_is_there_once_whatever_fails() {
 #[test]
 fn the_books_are_kept_while_connections_fail() {
     let test = "faulty::the_books_are_kept_while_connections_fail";
-    let Some(owner) = server(test, "lock_timeout=5s") else { return };
+    let Some((_copy, owner)) = loaded(test, "lock_timeout=5s") else { return };
     let few = few_faults(CONFLICTS);
     let proxies = proxies(&owner, [&few, &few]);
     let engine = through(&proxies, "lock_timeout=5s");
@@ -130,7 +132,15 @@ fn tidb_is_asked_for_nothing_that_it_refuses() {
         assert!(described.warnings.iter().any(|it| it.starts_with("TiDB refuses serializable")), "{described:?}");
         let levels = engine.capabilities().sql.unwrap().isolation;
         assert_eq!(levels, [Isolation::ReadCommitted, Isolation::RepeatableRead], "what a report says it provides");
-        run_and_check(&engine, RunSize { transactions: 360, results: 5, sessions: 1 }, |_| ());
+        let run = RunSize { transactions: 360, results: 5, sessions: 1 };
+        if several {
+            // Each address has the rows of the first run.
+            run_loaded_and_check(&engine, run, |_| ());
+            begin_load(&engine, &["NEW"]).finish().unwrap();
+            assert_eq!(names(&engine), ["NEW"]);
+        } else {
+            run_and_check(&engine, run, |_| ());
+        }
         for proxy in proxies {
             assert_eq!(proxy.acted(), [0, 0, 0], "asked for what it refuses");
         }

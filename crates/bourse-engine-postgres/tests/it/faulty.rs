@@ -1,6 +1,7 @@
 //! Several addresses, and connections that fail: a proxy in front of a private server makes faults at chosen moments.
 
 use crate::server;
+use crate::tpce::loaded;
 use bourse_engine::Engine as _;
 use bourse_engine_postgres::{PostgresEngine, open};
 use bourse_testkit::proxy::{FaultRule, Proxy, ProxyFault, ProxyProtocol};
@@ -43,7 +44,7 @@ fn what_was_acknowledged_is_there_once_whatever_fails() {
 #[test]
 fn the_books_are_kept_while_connections_fail() {
     let test = "faulty::the_books_are_kept_while_connections_fail";
-    let Some(owner) = server(test, "lock_timeout=5s") else { return };
+    let Some((_copy, owner)) = loaded(test, "lock_timeout=5s") else { return };
     let few = few_faults(CONFLICTS);
     let proxies = proxies(&owner, [&few, &few]);
     let engine = through(&proxies, "lock_timeout=5s");

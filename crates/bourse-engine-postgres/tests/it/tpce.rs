@@ -12,7 +12,7 @@ use bourse_tpce::testkit::{
 const WHOLE: &[&str] = &["exchange", "trade_request"];
 
 /// A private server with the tests' database.
-fn loaded(test: &str, query: &str) -> Option<(DataCopy, PostgresEngine)> {
+pub(crate) fn loaded(test: &str, query: &str) -> Option<(DataCopy, PostgresEngine)> {
     static LOADED: LoadedData = LoadedData::new();
     server(test, query)?;
     Some(LOADED.begin(&|data| {
@@ -32,7 +32,7 @@ fn the_workload_runs_and_keeps_the_books() {
 #[test]
 fn some_hundred_transactions_are_alike() {
     if let Some((_copy, engine)) = loaded("tpce::some_hundred_transactions_are_alike", "lock_timeout=5s") {
-        transactions_are_alike_on_loaded(&engine, 800);
+        transactions_are_alike_on_loaded(&engine, 400);
     }
 }
 
@@ -40,7 +40,7 @@ fn some_hundred_transactions_are_alike() {
 fn transactions_in_a_pipeline_are_alike() {
     let name = "tpce::transactions_in_a_pipeline_are_alike";
     if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&pipeline=on") {
-        transactions_are_alike_on_loaded(&engine, 800);
+        transactions_are_alike_on_loaded(&engine, 400);
     }
 }
 
@@ -48,7 +48,7 @@ fn transactions_in_a_pipeline_are_alike() {
 fn transactions_by_routines_are_alike() {
     let name = "tpce::transactions_by_routines_are_alike";
     if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&procedures=on") {
-        transactions_are_alike_on_loaded(&engine, 800);
+        transactions_are_alike_on_loaded(&engine, 400);
     }
 }
 
@@ -56,7 +56,7 @@ fn transactions_by_routines_are_alike() {
 fn the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books() {
     let name = "tpce::the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books";
     if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&procedures=on&pipeline=on") {
-        run_loaded_and_check(&engine, RunSize { transactions: 1_800, results: 50, sessions: 2 }, assert_plans);
+        run_loaded_and_check(&engine, RunSize { transactions: 720, results: 20, sessions: 2 }, assert_plans);
     }
 }
 

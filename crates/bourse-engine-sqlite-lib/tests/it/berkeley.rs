@@ -8,7 +8,7 @@ use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use bourse_testkit::{
     conformance, folders_conformance, records_conformance, rounds_begin_alike, what_is_in_use_is_not_replaced,
 };
-use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{DataCopy, LoadedData, RunSize, run_loaded_and_check, transactions_are_alike_on_loaded};
 use std::path::{Path, PathBuf};
 
 fn berkeley_db_sql(test: &str) -> Option<PathBuf> {
@@ -105,18 +105,24 @@ fn copies_are_the_database_as_it_was() {
     what_is_in_use_is_not_replaced(&at("used"));
 }
 
+/// A database with the tests' rows.
+fn loaded(library: &Path) -> (DataCopy, SqliteEngine) {
+    static LOADED: LoadedData = LoadedData::new();
+    crate::loaded(&LOADED, &|folder| in_folder(folder, library, "sync=off&cache=256MiB"))
+}
+
 #[test]
 fn the_workload_runs_and_reconciles() {
     let Some(library) = berkeley_db_sql("berkeley::the_workload_runs_and_reconciles") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    run_and_check(&in_folder(folder.path(), &library, "sync=off"), RunSize { sessions: 3, ..RUN }, |_| {});
+    let (_copy, engine) = loaded(&library);
+    run_loaded_and_check(&engine, RunSize { sessions: 3, ..RUN }, |_| {});
 }
 
 #[test]
 fn some_hundred_transactions_are_alike() {
     let Some(library) = berkeley_db_sql("berkeley::some_hundred_transactions_are_alike") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    transactions_are_alike(&in_folder(folder.path(), &library, "sync=off"), 400);
+    let (_copy, engine) = loaded(&library);
+    transactions_are_alike_on_loaded(&engine, 400);
 }
 
 /// One transaction with more than the 8 MB of pages that Berkeley DB caches by default.

@@ -16,6 +16,7 @@ mod tpce;
 use bourse_engine::{Access, Durability, Engine, Isolation, Params, RowExt as _, SessionExt as _, Sql};
 use bourse_engine_sqlite_lib::{SqliteEngine, info, open};
 use bourse_testkit::{conformance, records_conformance};
+use bourse_tpce::testkit::{DataCopy, LoadedData};
 use std::path::{Path, PathBuf};
 
 /// Busy timeout of the tests: sessions of one thread wait for each other in vain, so it is short.
@@ -46,6 +47,16 @@ fn target(place: &Path, library: &Path, query: &str) -> String {
 
 fn file(folder: &Path, library: &Path, query: &str) -> SqliteEngine {
     open(&target(&folder.join("x.db"), library, query)).unwrap()
+}
+
+/// A database of files with the tests' rows; `open` opens one in a folder.
+fn loaded(data: &LoadedData, open: &dyn Fn(&Path) -> SqliteEngine) -> (DataCopy, SqliteEngine) {
+    let (copy, engine) = data.begin(&|folder| {
+        std::fs::create_dir_all(folder).unwrap();
+        open(folder)
+    });
+    engine.location().database_files().unwrap().mark().unwrap();
+    (copy, engine)
 }
 
 /// A copy of a library under another name, which the system's loader treats as another library.

@@ -2,23 +2,32 @@
 
 use crate::encrypted::{sqlcipher, with_key};
 use crate::{file, systems};
-use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
+use bourse_engine_sqlite_lib::SqliteEngine;
+use bourse_tpce::testkit::{
+    DataCopy, LoadedData, RunSize, run_and_check, run_loaded_and_check, transactions_are_alike_on_loaded,
+};
+use std::path::Path;
 
 pub(crate) const RUN: RunSize = RunSize { transactions: 720, results: 20, sessions: 1 };
+
+/// A database with the tests' rows.
+fn loaded(library: &Path, query: &str) -> (DataCopy, SqliteEngine) {
+    static LOADED: LoadedData = LoadedData::new();
+    crate::loaded(&LOADED, &|folder| file(folder, library, query))
+}
 
 #[test]
 fn the_workload_runs_and_reconciles() {
     let Some(library) = systems("tpce::the_workload_runs_and_reconciles") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let run = RunSize { sessions: 2, ..RUN };
-    run_and_check(&file(folder.path(), &library, "journal=wal&sync=off"), run, |_| {});
+    let (_copy, engine) = loaded(&library, "journal=wal&sync=off");
+    run_loaded_and_check(&engine, RunSize { sessions: 2, ..RUN }, |_| {});
 }
 
 #[test]
 fn some_hundred_transactions_are_alike() {
     let Some(library) = systems("tpce::some_hundred_transactions_are_alike") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    transactions_are_alike(&file(folder.path(), &library, "journal=delete&sync=off"), 400);
+    let (_copy, engine) = loaded(&library, "journal=delete&sync=off");
+    transactions_are_alike_on_loaded(&engine, 400);
 }
 
 #[test]

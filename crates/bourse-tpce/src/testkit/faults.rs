@@ -1,7 +1,7 @@
 //! A run over connections that fail, and the reconciliation after it.
 
 use crate::check::reconciliation::RESULTS;
-use crate::testkit::load_small;
+use crate::testkit::part;
 use crate::transactions::Transaction;
 use crate::users::{RunOptions, run, verify};
 use bourse_driver::{RealClock, RoundPlan, SECOND};
@@ -24,16 +24,15 @@ pub struct FaultEvents {
 /// Longest run, for a machine on which faults are rare because little is done.
 const LONGEST_NS: u64 = 120 * SECOND;
 
-/// Loads a small database through `owner`, runs customers and market through `engine`, which reaches the same database over
-/// several addresses and fails on the way, until `is_enough`, and checks everything through `owner`: no transaction fails but
-/// those in doubt, and the ledger agrees with the acknowledged changes.
+/// Runs customers and market on the tests' database through `engine`, which reaches that of `owner` over several addresses and
+/// fails on the way, until `is_enough`, and checks everything through `owner`: no transaction fails but those in doubt, and the
+/// ledger agrees with the acknowledged changes.
 pub fn stays_consistent_through_faults(
     engine: &dyn Engine,
     owner: &dyn Engine,
     is_enough: &dyn Fn() -> bool,
 ) -> FaultEvents {
-    let inputs = Inputs::builtin();
-    let part = load_small(owner, &inputs);
+    let (inputs, part) = (Inputs::builtin(), part());
     let plan = RoundPlan { warm_up_ns: 0, measure_ns: LONGEST_NS, ..RoundPlan::default() };
     let options = RunOptions { users: 4, market_users: 2, plan, ..RunOptions::new(part) };
     let clock = RealClock::start();

@@ -1,4 +1,4 @@
-//! Private servers that begin with a loaded database.
+//! Private servers and files that begin with a loaded database.
 
 use crate::testkit::load_small;
 use bourse_egen::Inputs;
@@ -8,12 +8,12 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, Weak};
 use tempfile::TempDir;
 
-/// Data of a private server with the tests' database. The first test of those that run at the same time loads it, and it is
-/// removed with the last of them.
+/// Data of a private server, or a folder of files, with the tests' database. The first test of those that run at the same time
+/// loads it, and it is removed with the last of them.
 #[derive(Debug, Default)]
 pub struct LoadedData(Mutex<Weak<TempDir>>);
 
-/// Copy of the data that a server works on; dropped after the engine where it is bound first.
+/// Copy of the data that an engine works on; dropped after the engine where it is bound first.
 #[derive(Debug)]
 pub struct DataCopy {
     _own: TempDir,
@@ -26,16 +26,17 @@ impl LoadedData {
         Self(Mutex::new(Weak::new()))
     }
 
-    /// An engine whose private server begins on a copy of the data. `server` has an engine start its server on those in a
-    /// folder, which are made if there are none.
-    pub fn begin<E: Engine>(&self, server: &dyn Fn(&Path) -> E) -> (DataCopy, E) {
+    /// An engine that begins on a copy of the data. `on` has an engine work on those in a folder, which are made if there are
+    /// none.
+    pub fn begin<E: Engine>(&self, on: &dyn Fn(&Path) -> E) -> (DataCopy, E) {
         let mut shared = locked(&self.0);
         let loaded = shared.upgrade().unwrap_or_else(|| {
             let folder = folder();
-            let engine = server(&folder.path().join("data"));
+            let engine = on(&folder.path().join("data"));
             load_small(&engine, &Inputs::builtin());
-            let Hosting::OwnedServer(it) = engine.hosting() else { panic!("no private server") };
-            it.stop().unwrap();
+            if let Hosting::OwnedServer(it) = engine.hosting() {
+                it.stop().unwrap();
+            }
             Arc::new(folder)
         });
         *shared = Arc::downgrade(&loaded);
@@ -45,7 +46,7 @@ impl LoadedData {
         // With their owner, whom the server runs as.
         let copied = Command::new("cp").arg("-a").arg(loaded.path().join("data")).arg(&data).status().unwrap();
         assert!(copied.success(), "{copied}");
-        (DataCopy { _own: own, _loaded: loaded }, server(&data))
+        (DataCopy { _own: own, _loaded: loaded }, on(&data))
     }
 }
 

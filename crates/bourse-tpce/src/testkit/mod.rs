@@ -2,7 +2,7 @@
 //!
 //! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of
 //!   it.
-//! - [`LoadedData`] has private servers begin on copies of data that were loaded once.
+//! - [`LoadedData`] has engines begin on copies of data that were loaded once.
 //! - [`transactions_are_alike`] compares the same transactions with SQLite's and the model's.
 //! - [`stays_consistent_through_faults`] does so in real time, over connections that fail.
 //! - [`round_trips`] counts round trips by transaction, and [`assert_fewer`] compares.
