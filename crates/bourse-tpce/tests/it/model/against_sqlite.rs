@@ -52,7 +52,7 @@ fn run(engine: &SqliteEngine, part: Part, plan: &Plan) -> Verdict {
 #[test]
 fn thousands_of_transactions_are_alike() {
     let (part, copy) = (Part::whole(1_000, 1).expect("a valid part"), Copy::new("thousands.db"));
-    let plan = Plan { transactions: 3_000, requests_per_second: 2, digest_every: 1_250, ..Plan::of(database(part)) };
+    let plan = Plan { transactions: 6_000, requests_per_second: 4, digest_every: 2_500, ..Plan::of(database(part)) };
     let verdict = run(&copy.engine, part, &plan);
     assert!(verdict.missing().is_empty(), "{:?}", verdict.outcomes);
     assert!(verdict.rows_compared > 10_000, "{}", verdict.rows_compared);
