@@ -34,7 +34,7 @@ fn rows(engine: &SqliteEngine) -> usize {
 #[test]
 fn sqlcipher_conforms_with_a_key_and_without() {
     let Some(library) = sqlcipher("sqlcipher_conforms_with_a_key_and_without") else { return };
-    // The key itself: deriving it from a word takes a tenth of a second for each session, of which conformance opens hundreds.
+    // The key itself: one that is derived from a word is derived for each session anew.
     let key = format!("x'{}'", "2d".repeat(32));
     for query in ["journal=wal&sync=normal", "journal=delete&sync=off"] {
         conformance(&with_key(tempfile::tempdir().unwrap().path(), &library, &key, query));
