@@ -119,9 +119,11 @@ impl Recording {
         this.contents = in_digits(contents);
         this.lay_out(connections, &mut statements);
         if this.users.is_empty() {
-            return Err(fault(
-                "nothing in it can be replayed: no execution on a database that was copied or new".into(),
-            ));
+            let damage = this.facts.iter().filter(|fact| fact.name == DAMAGE);
+            let damage: String = damage.map(|fact| format!("; {DAMAGE}: {}", fact.value)).collect();
+            return Err(fault(format!(
+                "nothing in it can be replayed: no execution on a database that was copied or new{damage}"
+            )));
         }
         this.statements = statements.all;
         this.name_operations();

@@ -138,6 +138,8 @@ impl Recording {
     ) {
         /// Codes of executions that another connection, or the program, ended: busy, locked, interrupted.
         const OF_OTHERS: [u64; 3] = [5, 6, 9];
+        /// Code of a statement that a rollback ended.
+        const ABORTED: u64 = 4;
         /// Code of a commit that leaves a deferred foreign key broken, and its transaction open.
         const CONSTRAINT: u64 = 19;
         let (mut is_open, mut begun, first_unit) = (false, 0, self.units.len());
@@ -154,9 +156,9 @@ impl Recording {
             }
             let control = statements.all[statement].control;
             let [before, after] = [executed.autocommit_before, executed.autocommit_after];
-            // An error that ended the transaction.
-            let is_over = is_open && executed.code != 0 && after;
             let code = executed.code & 0xFF;
+            // An error that ended the transaction; one that is aborted was open while another statement ended it.
+            let is_over = is_open && ![0, ABORTED].contains(&code) && after;
             if OF_OTHERS.contains(&code) || (control.is_some() && ![0, CONSTRAINT].contains(&code)) {
                 self.leave_out("that ended with a lock conflict, an interruption, or a transaction unchanged", 1);
                 if is_over {

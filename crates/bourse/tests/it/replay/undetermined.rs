@@ -358,6 +358,20 @@ fn a_transaction_whose_changes_nobody_else_sees_may_have_read_the_state_before_o
     assert_eq!(code, Some(3), "{said}");
 }
 
+/// A statement that was aborted, and returned when the transaction had ended, once ended it where the statement had begun.
+#[test]
+fn a_statement_that_a_rollback_aborted_ends_no_transaction() {
+    let (code, said, run) = planted(|trace| {
+        trace.execute_as(1, "SAVEPOINT s", &[], &[], 0, [true, false], 0);
+        trace.execute_as(1, "CREATE TABLE u(v)", &[], &[], 0, [false, false], 0);
+        trace.execute_as(1, "ROLLBACK TO s", &[], &[], 0, [false, false], 0);
+        trace.execute_as(1, "RELEASE s", &[], &[], 0, [false, true], 0);
+        trace.execute_as(1, "SELECT id FROM t", &[], &[&[1]], 0, [false, true], 516);
+        lasts(trace, 3_500_000);
+    });
+    assert_eq!((code, check(&run, "refused statements").0), (Some(0), CheckStatus::Passed), "{said}");
+}
+
 /// Rows that the program read on after a rollback were once a difference, as were those beside a write within its transaction.
 #[test]
 fn rows_beside_the_writes_and_rollbacks_of_their_own_transaction_are_undetermined() {
