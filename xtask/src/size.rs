@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 129_815;
+const MOST_LINES: usize = 129_821;
 /// Upper bound of the workspace's crates below `crates/`. Of the last four, `bourse-isolation` checks histories and knows
 /// neither what records nor what shows them, `bourse-trace` is the format between what records a program and what replays it,
 /// `bourse-preload` builds every library that is loaded into other programs, and `bourse-engine-redis` is an engine with a protocol

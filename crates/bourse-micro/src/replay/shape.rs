@@ -25,6 +25,10 @@ pub(crate) struct Shape {
     pub(super) has_side_changes: bool,
     /// Whether it makes a view.
     pub(super) makes_view: bool,
+    /// Whether it makes a temporary object, or names its table as one.
+    pub(super) is_temporary: bool,
+    /// Whether `IF [NOT] EXISTS` is before the name of an object.
+    pub(super) is_conditional: bool,
     /// Words and quoted names in lower case: each table that it names is among them, and one of an attached database as
     /// `database.table`; behind a table's name, columns are so too.
     pub(super) names: BTreeSet<String>,
@@ -81,6 +85,8 @@ impl Shape {
                 ("order", "by") => this.is_ordered |= depth == 0,
                 ("on", "delete" | "update") | (_, "trigger") | ("create", "virtual") => this.has_side_changes = true,
                 ("create" | "temp" | "temporary", "view") => this.makes_view = true,
+                ("create", "temp" | "temporary") => this.is_temporary = true,
+                ("table" | "index" | "view" | "trigger", "if") => this.is_conditional = true,
                 (_, "to") => this.has_to = true,
                 (_, "returning") => this.returns = true,
                 ("", "pragma" | "explain") => this.asks_storage = true,
@@ -135,7 +141,11 @@ impl Shape {
                     // A renamed table has the new name.
                     "to" => self.target = name,
                     _ if makes_trigger => self.changed_by_trigger.extend(name),
-                    _ => self.target = self.target.take().or(name),
+                    _ if self.target.is_none() => {
+                        self.is_temporary |= has_schema && word == "temp";
+                        self.target = name;
+                    }
+                    _ => {}
                 }
             }
             before = [before[1], word];

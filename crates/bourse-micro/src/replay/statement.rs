@@ -56,7 +56,7 @@ pub(super) struct RecordedStatement {
     pub(super) reads: bool,
     /// Whether it may change nothing that another connection sees: a temporary table, a setting, or what is there, or missing, already.
     pub(super) may_change_nothing: bool,
-    /// Whether it declares a temporary object.
+    /// Whether it makes a temporary object, or names its table as one.
     is_temporary: bool,
     pub(super) control: Option<Control>,
     /// Whether it undoes what its transaction wrote, maybe to a savepoint.
@@ -95,10 +95,10 @@ impl Statements {
 
     /// Finds the statements that change temporary tables.
     pub(super) fn mark_temporary(&mut self) {
-        let name = |it: &RecordedStatement| Some(it.target.as_ref()?.trim_start_matches("temp.").to_owned());
-        let temporary: BTreeSet<_> = self.all.iter().filter(|it| it.is_temporary).filter_map(name).collect();
+        let temporary = self.all.iter().filter(|it| it.is_temporary);
+        let temporary: BTreeSet<_> = temporary.filter_map(|it| it.target.clone()).collect();
         for statement in &mut self.all {
-            statement.may_change_nothing |= name(statement).is_some_and(|name| temporary.contains(&name));
+            statement.may_change_nothing |= statement.target.as_ref().is_some_and(|target| temporary.contains(target));
         }
     }
 }
@@ -117,8 +117,6 @@ impl RecordedStatement {
         };
         let is_query = matches!(first, "select" | "values" | "explain" | "pragma") || (first == "with" && is_read_only);
         let declares = matches!(first, "create" | "alter");
-        let has_exists = shape.names.contains("exists");
-        let is_temporary = first == "create" && (shape.names.contains("temp") || shape.names.contains("temporary"));
         let changes_rows = !is_read_only && matches!(first, "insert" | "update" | "delete" | "replace" | "with");
         // A text lives as long as the process, as all statements do.
         let numbered: &'static str = numbered(sql).leak();
@@ -151,8 +149,8 @@ impl RecordedStatement {
             has_star: shape.has_star,
             target: shape.target,
             reads: is_read_only,
-            may_change_nothing: first == "pragma" || is_temporary || (has_exists && matches!(first, "create" | "drop")),
-            is_temporary,
+            may_change_nothing: first == "pragma" || shape.is_temporary || shape.is_conditional,
+            is_temporary: shape.is_temporary,
             control,
             undoes: first == "rollback",
             duration_ns: 0,
